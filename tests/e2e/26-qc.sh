@@ -357,6 +357,8 @@ check_samples() {
 check_refused() {
     local words options
     printf 'a\t1\t2\na\t2\t1\n' > wrong.bed
+    printf '# f\xfcr\n' > latin.bed
+    printf 'a\t1\t2\n' | gzip > y.regions.bed.gz
     while IFS='|' read -r words options; do
         ! "$ZEROHOP" align -q $options > log 2>&1 || fail "taken: $options"
         grep -q -- "$words" log || { cat log >&2; fail "other words: $options"; }
@@ -370,6 +372,9 @@ check_refused() {
 --by <BY>|--sort --qc --mosdepth=-T1 -o x.bam ref.fa some_1.fq
 no.bed: No such file|--sort --qc --mosdepth=-bno.bed -o x.bam ref.fa some_1.fq
 wrong.bed, line 2: this is no line of BED|--sort --qc --mosdepth=-bwrong.bed -o x.bam ref.fa some_1.fq
+it is not FASTA; --picard-metrics needs|--sort --qc --picard-metrics -o x.bam ref.fa.r150.zhi some_1.fq
+latin.bed, byte 4: this is no text|--sort --qc --mosdepth=-blatin.bed -o x.bam ref.fa some_1.fq
+is an input and cannot be the output|--sort --qc=y --mosdepth=-by.regions.bed.gz -o x.bam ref.fa some_1.fq
 --qc|--sort --mosdepth=-n -o x.bam ref.fa some_1.fq
 END
     echo "these are notes of mine" > x.bam.stats

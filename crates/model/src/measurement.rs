@@ -344,6 +344,9 @@ pub struct QcReport {
     pub time: Duration,
     /// The options of mosdepth.
     pub mosdepth: String,
+    /// Whether Picard's metrics are among them.
+    #[serde(default)]
+    pub picard: bool,
 }
 
 /// Duplicates among the primary records that are mapped; by the rules of samtools, also pass the filters.

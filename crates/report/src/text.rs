@@ -140,11 +140,12 @@ pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
 
 /// What reports were made.
 pub(crate) fn reports_words(reports: &QcReport) -> String {
-    let QcReport { files, time, mosdepth } = reports;
-    let time = seconds(*time);
+    let QcReport { files, time, mosdepth, picard } = reports;
+    let (time, picard) = (seconds(*time), if *picard { ", Picard CollectMultipleMetrics" } else { "" });
+    let mosdepth = format!("mosdepth {mosdepth}");
     format!(
-        "{files} files of samtools stats, flagstat, idxstats and coverage, and mosdepth {mosdepth}; about {time} of \
-         the workers' time"
+        "{files} files of samtools stats, flagstat, idxstats, coverage, {}{picard}; about {time} of the workers' time",
+        mosdepth.trim_end()
     )
 }
 

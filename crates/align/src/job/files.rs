@@ -40,7 +40,10 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     let reports = qc::files(job);
     let all = || records.iter().chain(&indexes).chain(&beside).chain(&reports).chain(tables(job));
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
-    apart_from(job, reads.chain([&job.reference]).chain(plan).chain(described).chain(&job.ranks.mpi))?;
+    apart_from(
+        job,
+        reads.chain([&job.reference]).chain(plan).chain(described).chain(&job.ranks.mpi).chain(qc::regions(job)),
+    )?;
     let kind = match job.output.format() {
         Format::Sam | Format::Bam { .. } | Format::Cram { .. } => Kind::Records,
         Format::Paf => Kind::Paf,

@@ -41,7 +41,11 @@ impl MosdepthOptions {
         let mut text = Vec::new();
         let file = File::open(path).map_err(unreadable)?;
         zerohop_input::inflated(file).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable)?;
-        let bed = Bed::parse(&String::from_utf8_lossy(&text)).map_err(|NotBed { line, words }| {
+        let text = String::from_utf8(text).map_err(|error| {
+            let byte = error.utf8_error().valid_up_to() + 1;
+            AlignError::Failed(format!("{}, byte {byte}: this is no text in UTF-8, and so no BED", path.display()))
+        })?;
+        let bed = Bed::parse(&text).map_err(|NotBed { line, words }| {
             AlignError::Failed(format!("{}, line {line}: this is no line of BED: {words}", path.display()))
         })?;
         Ok(MosdepthSpec { by: Some(By::Bed(bed)), ..self.spec.clone() })
@@ -72,30 +76,6 @@ pub struct QcFiles {
 }
 
 impl QcFiles {
-    /// The same files in a folder, as long as they have no names.
-    pub fn within(&self, folder: &Path) -> Self {
-        let number = |number: usize| folder.join(format!("report.{number}"));
-        let some = |path: &Option<PathBuf>, at: usize| path.as_ref().map(|_| number(at));
-        QcFiles {
-            stats: number(0),
-            flagstat: number(1),
-            idxstats: number(2),
-            coverage: number(3),
-            mosdepth: [number(4), number(5)],
-            regions: self.regions.as_ref().map(|_| [number(6), number(7)]),
-            thresholds: some(&self.thresholds, 8),
-            per_base: some(&self.per_base, 9),
-            quantized: some(&self.quantized, 10),
-            picard: self.picard.as_ref().map(|_| PicardFiles {
-                alignment_summary: number(15),
-                insert_size: number(11),
-                quality_distribution: number(12),
-                quality_by_cycle: number(13),
-                base_distribution: number(14),
-            }),
-        }
-    }
-
     /// The files of a text, in the order of the fields.
     pub fn texts(&self) -> Vec<PathBuf> {
         let QcFiles { stats, flagstat, idxstats, coverage, mosdepth, regions, picard, .. } = self;
@@ -112,48 +92,56 @@ impl QcFiles {
         all.into_iter().flatten().cloned().collect()
     }
 
-    /// Those of a job; none if it wants none. samtools' are named after the file of records, `S.bam.stats`, mosdepth's
+    /// Those of a job; none if it wants none. samtools' are named after the file of records, `S.bam.stats`, the others
     /// after the sample, `S.mosdepth.summary.txt`.
     pub fn of(job: &Job) -> Option<Self> {
-        let QcOptions { prefix, mosdepth, picard } = wanted(job)?;
-        let (records, sample) = match (prefix, &job.output.path) {
-            (Some(prefix), _) => (prefix.clone(), prefix.clone()),
-            (None, Some(path)) => (path.clone(), path.with_extension("")),
-            (None, None) => return None,
-        };
+        let options = wanted(job)?;
+        match (&options.prefix, &job.output.path) {
+            (Some(prefix), _) => Some(Self::named(prefix, prefix, options)),
+            (None, Some(path)) => Some(Self::named(path, &path.with_extension(""), options)),
+            (None, None) => None,
+        }
+    }
+
+    /// The same in a folder, as long as they have no names.
+    pub fn within(folder: &Path, options: &QcOptions) -> Self {
+        let report = folder.join("report");
+        Self::named(&report, &report, options)
+    }
+
+    fn named(records: &Path, sample: &Path, QcOptions { mosdepth, picard, .. }: &QcOptions) -> Self {
         let file = |base: &Path, suffix: &str| {
             let mut name = base.as_os_str().to_owned();
             name.push(suffix);
             PathBuf::from(name)
         };
-        let of_sample = |suffix: &str| file(&sample, suffix);
-        let (MosdepthOptions { spec, bed, .. }, suffixes) = (mosdepth, PicardFiles::SUFFIXES);
+        let of_sample = |suffix: &str| file(sample, suffix);
+        let MosdepthOptions { spec, bed, .. } = mosdepth;
         let has_regions = spec.by.is_some() || bed.is_some();
         let regions = [".mosdepth.region.dist.txt", ".regions.bed.gz"];
-        Some(QcFiles {
-            stats: file(&records, ".stats"),
-            flagstat: file(&records, ".flagstat"),
-            idxstats: file(&records, ".idxstats"),
-            coverage: file(&records, ".coverage.txt"),
+        QcFiles {
+            stats: file(records, ".stats"),
+            flagstat: file(records, ".flagstat"),
+            idxstats: file(records, ".idxstats"),
+            coverage: file(records, ".coverage.txt"),
             mosdepth: [".mosdepth.summary.txt", ".mosdepth.global.dist.txt"].map(of_sample),
             regions: has_regions.then(|| regions.map(of_sample)),
             thresholds: (!spec.thresholds.is_empty()).then(|| of_sample(".thresholds.bed.gz")),
             per_base: spec.has_per_base.then(|| of_sample(".per-base.bed.gz")),
             quantized: spec.quantize.is_some().then(|| of_sample(".quantized.bed.gz")),
-            picard: picard.then(|| PicardFiles {
-                alignment_summary: of_sample(suffixes.alignment_summary),
-                insert_size: of_sample(suffixes.insert_size),
-                quality_distribution: of_sample(suffixes.quality_distribution),
-                quality_by_cycle: of_sample(suffixes.quality_by_cycle),
-                base_distribution: of_sample(suffixes.base_distribution),
-            }),
-        })
+            picard: picard.then(|| PicardFiles::SUFFIXES.map(of_sample)),
+        }
     }
 }
 
 /// The reports that a job wants, if it wants some.
 pub fn wanted(job: &Job) -> Option<&QcOptions> {
     job.output.sorting.as_ref()?.qc.as_ref()
+}
+
+/// The file of regions that the reports tell of, if there is one.
+pub fn regions(job: &Job) -> Option<&PathBuf> {
+    wanted(job)?.mosdepth.bed.as_ref()
 }
 
 /// All files of the reports of a job.

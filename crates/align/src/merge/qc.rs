@@ -25,20 +25,21 @@ const PICARD: &str = "3.4.0";
 
 /// Reports that are being made.
 pub struct Qc {
+    options: QcOptions,
     spec: ReportSpec,
+    /// The files under their names.
     files: QcFiles,
-    /// Of a job on record, the folder in which files lie that have no names yet.
-    folder: Option<PathBuf>,
+    /// As they are named until then: of a job on record, they lie in its folder.
+    now: QcFiles,
     made: Made,
-    /// The options of mosdepth.
-    words: String,
 }
 
 /// What is made while parts are.
 enum Made {
     /// This process makes all parts.
     All(Box<Reports>),
-    Own(Box<RankReports>),
+    /// It keeps those of its own in a file of this folder.
+    Own(Box<RankReports>, PathBuf),
 }
 
 impl Qc {
@@ -53,18 +54,21 @@ impl Qc {
         let picard = options.picard.then(|| picard(job, &contigs)).transpose()?;
         let spec = ReportSpec { contigs, mosdepth, heading: heading(job), picard };
         let folder = part.output().map(|shared| shared.folder.clone());
-        let made = match &folder {
-            Some(folder) if ranks > 1 => Made::Own(Box::new(RankReports::new(&spec, &kept_file(folder, rank))?)),
-            _ => Made::All(Box::new(reports(&spec, &in_folder(&files, folder.as_deref()))?)),
+        let now = folder.as_ref().map_or_else(|| files.clone(), |folder| QcFiles::within(folder, options));
+        let made = match folder {
+            Some(folder) if ranks > 1 => {
+                Made::Own(Box::new(RankReports::new(&spec, &kept_file(&folder, rank))?), folder)
+            }
+            _ => Made::All(Box::new(reports(&spec, &now)?)),
         };
-        Ok(Some(Qc { spec, files, folder, made, words: options.mosdepth.words.clone() }))
+        Ok(Some(Qc { options: options.clone(), spec, files, now, made }))
     }
 
     /// What looks at the records.
     pub fn visitors(&self) -> &dyn Visitors {
         match &self.made {
             Made::All(reports) => &**reports,
-            Made::Own(reports) => &**reports,
+            Made::Own(reports, _) => &**reports,
         }
     }
 
@@ -78,14 +82,15 @@ impl Qc {
         plan: &Plan,
         parts: PartsToMake,
     ) -> Result<(Vec<Report>, Option<QcReport>), AlignError> {
-        let Qc { spec, files, folder, made, words } = self;
-        let now = in_folder(&files, folder.as_deref());
+        let Qc { options: QcOptions { mosdepth, picard, .. }, spec, files, now, made } = self;
         let finished = match made {
             Made::All(reports) => reports.finish()?,
-            Made::Own(own) => {
+            Made::Own(own, folder) => {
                 let sums = part.at_first(own.finish()?)?;
-                let (0, Some(folder)) = (part.place().0, &folder) else { return Ok((Vec::new(), None)) };
-                let kept = KeptParts::open((0..sums.len()).map(|rank| kept_file(folder, rank)).collect())?;
+                if part.place().0 > 0 {
+                    return Ok((Vec::new(), None));
+                }
+                let kept = KeptParts::open((0..sums.len()).map(|rank| kept_file(&folder, rank)).collect())?;
                 let reports = reports(&spec, &now)?;
                 sums.iter().try_for_each(|sums| reports.add_sums(sums))?;
                 let row = |row| reports.take_up(&kept, row);
@@ -95,7 +100,7 @@ impl Qc {
         };
         let time = finished.time;
         let reports = written(finished, &now, &files)?;
-        let cost = QcReport { files: reports.len() as u64, time, mosdepth: words };
+        let cost = QcReport { files: reports.len() as u64, time, mosdepth: mosdepth.words, picard };
         Ok((reports, Some(cost)))
     }
 }
@@ -126,11 +131,12 @@ fn heading(job: &Job) -> String {
 
 /// How Picard's files are made, with the comments by which MultiQC knows whose they are.
 fn picard(job: &Job, contigs: &[Contig]) -> Result<PicardSpec, AlignError> {
-    let name = job.output.path.as_ref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
+    let prefix = qc::wanted(job).and_then(|options| options.prefix.as_ref());
+    let name = job.output.path.as_ref().or(prefix).and_then(|path| path.file_name()).unwrap_or_default();
     let (version, command) = (env!("CARGO_PKG_VERSION"), job.command.replace('\n', " "));
     Ok(PicardSpec {
         reference: Arc::new(reference::for_cram(&job.reference, false)?.into_contigs(contigs)?),
-        input: name.replace(char::is_whitespace, "_"),
+        input: name.to_string_lossy().replace(char::is_whitespace, "_"),
         made_by: format!("zerohop {version}, by the rules of Picard {PICARD}: {command}"),
     })
 }
@@ -138,11 +144,6 @@ fn picard(job: &Job, contigs: &[Contig]) -> Result<PicardSpec, AlignError> {
 /// Where a process of several keeps what it has found.
 fn kept_file(folder: &Path, rank: usize) -> PathBuf {
     folder.join(format!("reports.{rank}"))
-}
-
-/// The files as they are before they have their names.
-fn in_folder(files: &QcFiles, folder: Option<&Path>) -> QcFiles {
-    folder.map_or_else(|| files.clone(), |folder| files.within(folder))
 }
 
 /// Reports of no records yet.

@@ -29,11 +29,12 @@ pub(super) fn identity(
         .with("the kind of reads", &with.reads)
         .with("bases of a chunk", cut.chunk_bases())
         .with_option("bases of a cohort in pieces", &cut.piece_bases.map(|_| cut.closes_at_bases));
-    let mosdepth = qc::wanted(job).map(|qc| &qc.mosdepth);
-    let regions: Vec<PathBuf> = mosdepth.and_then(|mosdepth| mosdepth.bed.clone()).into_iter().collect();
+    let reports = qc::wanted(job);
+    let regions: Vec<PathBuf> = qc::regions(job).cloned().into_iter().collect();
     let regions = content::of_files(transport, &regions, threads)?;
-    identity = identity.with_option("--qc, with --mosdepth", &mosdepth.map(|mosdepth| &mosdepth.words));
-    identity = identity.with_option("--picard-metrics", &qc::wanted(job).map(|qc| qc.picard));
+    identity = identity
+        .with_option("--qc, with --mosdepth", &reports.map(|qc| &qc.mosdepth.words))
+        .with_option("--picard-metrics", &reports.map(|qc| qc.picard));
     let described = content::of_files(transport, &external.engine_file, threads)?;
     let index = content::of_files(transport, &with.files, threads)?;
     let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();

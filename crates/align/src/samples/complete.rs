@@ -74,7 +74,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
     let mosdepth = qc::wanted(job).map(|qc| &qc.mosdepth);
     let reports = mosdepth.map(|mosdepth| &mosdepth.words);
     let picard = qc::wanted(job).map(|qc| qc.picard);
-    let regions = mosdepth.and_then(|mosdepth| mosdepth.bed.as_ref()).map(|file| ("the regions of --mosdepth", file));
+    let regions = qc::regions(job).map(|file| ("the regions of --mosdepth", file));
     let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
     let identity = identity::of_options(job)
         .with("the aligner", &sample.aligner)

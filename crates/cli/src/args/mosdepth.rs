@@ -8,7 +8,7 @@ use zerohop_align::{By, LEFT_OUT, MosdepthOptions, MosdepthSpec, Quantizer};
 /// What nf-core/sarek gives mosdepth for whole genomes.
 pub const SAREKS: &str = "--no-per-base --fast-mode --by 500";
 
-/// The options that are taken. Those that change nothing here have no name.
+/// The options that are taken; `_threads` and `_fasta` change nothing here.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true, disable_version_flag = true)]
 struct MosdepthArgs {

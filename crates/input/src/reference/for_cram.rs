@@ -49,7 +49,7 @@ fn is_gzip(path: &Path) -> bool {
 }
 
 fn build(path: &Path, with_md5: bool, in_memory: bool) -> Result<Option<CramReference>, InputError> {
-    let fault = |e: std::io::Error| InputError::new(path, format!("its bases cannot be kept for CRAM: {e}"));
+    let fault = |e: std::io::Error| InputError::new(path, format!("its bases cannot be kept in memory: {e}"));
     let mut builder = CramReferenceBuilder::new(with_md5, in_memory).map_err(fault)?;
     let mut capitals = Vec::new();
     read_lines(path, |piece, place| {

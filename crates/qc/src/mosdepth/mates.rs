@@ -57,9 +57,7 @@ impl PlacedMate {
             }
         }
     }
-}
 
-impl PlacedMate {
     fn write(&self, name: &[u8], out: &mut Vec<u8>) {
         let PlacedMate { start, stop, mate, is_plain, blocks } = self;
         put(out, name.len() as u64);

@@ -43,6 +43,13 @@ pub struct PicardFiles<T> {
 }
 
 impl<T> PicardFiles<T> {
+    /// What `make` makes of each.
+    pub fn map<U>(self, make: impl FnMut(T) -> U) -> PicardFiles<U> {
+        let [alignment_summary, insert_size, quality_distribution, quality_by_cycle, base_distribution] =
+            self.into_all().map(make);
+        PicardFiles { alignment_summary, insert_size, quality_distribution, quality_by_cycle, base_distribution }
+    }
+
     /// All of them, in their order.
     pub fn into_all(self) -> [T; 5] {
         [
