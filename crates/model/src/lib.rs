@@ -36,6 +36,7 @@ pub mod mapper;
 pub mod measurement;
 pub mod memory_map;
 pub mod plan;
+pub mod qc_figures;
 pub mod record;
 pub mod sink;
 pub mod source;

@@ -5,6 +5,7 @@ use crate::chunk::Chunk;
 use crate::error::{Error, shown};
 use crate::machine::{Bytes, CpuId, NodeId};
 use crate::plan::InstancePlan;
+use crate::qc_figures::QcFigures;
 use crate::record;
 use crate::sink::Elsewhere;
 use crate::timeline::Timeline;
@@ -336,7 +337,7 @@ pub struct SortReport {
 }
 
 /// Reports of the records that were made while these were written.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct QcReport {
     /// Their files, with indexes.
     pub files: u64,
@@ -347,6 +348,9 @@ pub struct QcReport {
     /// Whether Picard's metrics are among them.
     #[serde(default)]
     pub picard: bool,
+    /// What they found; nothing in files of before.
+    #[serde(default)]
+    pub figures: QcFigures,
 }
 
 /// Duplicates among the primary records that are mapped; by the rules of samtools, also pass the filters.

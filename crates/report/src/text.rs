@@ -140,7 +140,7 @@ pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
 
 /// What reports were made.
 pub(crate) fn reports_words(reports: &QcReport) -> String {
-    let QcReport { files, time, mosdepth, picard } = reports;
+    let QcReport { files, time, mosdepth, picard, .. } = reports;
     let (time, picard) = (seconds(*time), if *picard { ", Picard CollectMultipleMetrics" } else { "" });
     let mosdepth = format!("mosdepth {mosdepth}");
     format!(

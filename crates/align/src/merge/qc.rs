@@ -100,7 +100,8 @@ impl Qc {
         };
         let time = finished.time;
         let reports = written(finished, &now, &files)?;
-        let cost = QcReport { files: reports.len() as u64, time, mosdepth: mosdepth.words, picard };
+        let cost =
+            QcReport { files: reports.len() as u64, time, mosdepth: mosdepth.words, picard, ..QcReport::default() };
         Ok((reports, Some(cost)))
     }
 }
