@@ -113,7 +113,7 @@ impl CramReferenceBuilder {
         self.has_equal_lines &= line.0 <= contig.bases_of_line;
         self.line_before = Some(line);
         contig.length += line.0;
-        contig.has_gaps |= bases.iter().any(|base| !base.is_ascii_alphabetic());
+        contig.has_gaps |= bases.iter().fold(false, |any, base| any | !base.is_ascii_alphabetic());
         self.md5.iter_mut().for_each(|md5| md5.add(bases));
         self.copied += line.0;
         self.copy.as_mut().map_or(Ok(()), |copy| copy.write_all(bases))

@@ -1,4 +1,42 @@
-//! Numbers as C's printf writes them, where Rust writes others.
+//! Numbers as C's printf writes them: where Rust writes others, or takes long for it.
+
+use std::ops::Range;
+
+/// Values are told to a hundredth.
+const HUNDRED: u64 = 100;
+
+/// Appends an integer.
+pub(crate) fn push_integer(out: &mut String, number: impl Into<u64>) {
+    out.push_str(itoa::Buffer::new().format(number.into()));
+}
+
+/// Appends a place as a line of BED begins with it.
+pub(crate) fn push_place(out: &mut String, contig: &str, positions: &Range<u32>) {
+    /// What the numbers of a line take, at most.
+    const NUMBERS: usize = 40;
+    out.reserve(contig.len() + NUMBERS);
+    out.push_str(contig);
+    for position in [positions.start, positions.end] {
+        out.push('\t');
+        push_integer(out, position);
+    }
+    out.push('\t');
+}
+
+/// `%.2f`, appended.
+pub(crate) fn push_hundredths(out: &mut String, value: f64) {
+    let scaled = value * HUNDRED as f64;
+    // Next to a half, which way it is rounded depends on digits that `scaled` has lost.
+    let is_clear = (scaled - scaled.floor() - 0.5).abs() > 1e-6;
+    if !is_clear || !(0.0..1e9).contains(&scaled) {
+        return out.push_str(&format!("{value:.2}"));
+    }
+    let rounded = scaled.round() as u64;
+    push_integer(out, rounded / HUNDRED);
+    let digits = rounded % HUNDRED;
+    out.push_str(if digits < 10 { ".0" } else { "." });
+    push_integer(out, digits);
+}
 
 /// `%.{digits}g`: so many significant digits, without zeros at the end.
 pub(crate) fn general(value: f64, digits: usize) -> String {
@@ -38,6 +76,17 @@ fn without_zeros(number: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hundredths_are_those_of_format() {
+        let halves = (0..4000).map(|eighths| f64::from(eighths) / 8.0);
+        let others = (0..4000).map(|number| f64::from(number) / 7.0);
+        for value in halves.chain(others).chain([0.005, 0.015, 1.005, 0.995, 0.004999, 1e-9, 12345678.995, 1e12]) {
+            let mut text = String::new();
+            push_hundredths(&mut text, value);
+            assert_eq!(text, format!("{value:.2}"));
+        }
+    }
 
     #[test]
     fn numbers_are_as_printf_writes_them() {

@@ -7,6 +7,9 @@ use zerohop_model::record::{
     SUPPLEMENTARY, UNMAPPED,
 };
 
+/// How BAM codes a base that was not called: N.
+pub(crate) const NO_CALL: u8 = 15;
+
 /// A record, taken apart.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'r> {
@@ -40,15 +43,22 @@ pub struct Record<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flags(pub u16);
 
-/// Which read of its fragment a record is of, as samtools stats sees it: a read that has no mate is a first one.
+/// Which read of its fragment a record is of, by its flags: a read that has no mate is a first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadOrder {
     /// The first, or the only one.
     First,
     /// The last.
     Last,
-    /// Neither, or both.
-    Other,
+    /// Both, as neither end of a longer template.
+    Both,
+    /// Neither: it is not known.
+    Neither,
+}
+
+impl ReadOrder {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [Self::First, Self::Last, Self::Both, Self::Neither];
 }
 
 impl Flags {
@@ -109,7 +119,8 @@ impl Flags {
         match (self.is_paired(), self.is_first(), self.is_last()) {
             (false, ..) | (true, true, false) => ReadOrder::First,
             (true, false, true) => ReadOrder::Last,
-            (true, ..) => ReadOrder::Other,
+            (true, true, true) => ReadOrder::Both,
+            (true, false, false) => ReadOrder::Neither,
         }
     }
 }
@@ -162,11 +173,14 @@ impl<'r> Record<'r> {
         })
     }
 
-    /// How BAM codes the base at this place of the read.
+    /// Its bases as BAM codes them, one in a byte.
     #[inline]
-    pub(crate) fn code(&self, at: usize) -> u8 {
-        let two = self.sequence[at / 2];
-        if at.is_multiple_of(2) { two >> 4 } else { two & 15 }
+    pub(crate) fn unpack(&self, codes: &mut Vec<u8>) {
+        codes.resize(2 * self.sequence.len(), 0);
+        for (two, packed) in codes.as_chunks_mut::<2>().0.iter_mut().zip(self.sequence) {
+            *two = (u16::from(packed >> 4) | u16::from(packed & 15) << 8).to_le_bytes();
+        }
+        codes.truncate(self.bases);
     }
 
     /// From its position up to its end on the reference; one base at least.

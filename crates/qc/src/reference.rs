@@ -12,28 +12,29 @@ pub(crate) struct Window<'r> {
     reference: Option<&'r ContigBases>,
     contig: i32,
     start: u32,
-    bases: Vec<u8>,
+    codes: Vec<u8>,
 }
 
 impl<'r> Window<'r> {
     pub(crate) fn new(reference: Option<&'r ContigBases>) -> Self {
-        Window { reference, contig: -1, start: 0, bases: Vec::new() }
+        Window { reference, contig: -1, start: 0, codes: Vec::new() }
     }
 
-    /// The bases at these positions of a contig, as far as it has them.
-    pub(crate) fn bases(&mut self, contig: i32, positions: Range<u32>) -> Result<&[u8], Error> {
+    /// The bases at these positions of a contig, as far as it has them, as BAM codes them; 0 for what is none.
+    pub(crate) fn codes(&mut self, contig: i32, positions: Range<u32>) -> Result<&[u8], Error> {
         let (Some(reference), Ok(number)) = (self.reference, u32::try_from(contig)) else { return Ok(&[]) };
         let has = |window: &Self| window.contig == contig && window.start <= positions.start;
         let end = positions.end.min(reference.length(number));
-        if !has(self) || u64::from(self.start) + (self.bases.len() as u64) < u64::from(end) {
+        if !has(self) || u64::from(self.start) + (self.codes.len() as u64) < u64::from(end) {
             (self.contig, self.start) = (contig, positions.start);
-            self.bases.clear();
+            self.codes.clear();
             let until = positions.end.max(positions.start.saturating_add(AHEAD));
-            reference.read(number, positions.start..until, &mut self.bases)?;
+            reference.read(number, positions.start..until, &mut self.codes)?;
+            self.codes.iter_mut().for_each(|base| *base = code_of(*base));
         }
-        let from = ((positions.start - self.start) as usize).min(self.bases.len());
-        let to = (end.saturating_sub(self.start) as usize).clamp(from, self.bases.len());
-        Ok(&self.bases[from..to])
+        let from = ((positions.start - self.start) as usize).min(self.codes.len());
+        let to = (end.saturating_sub(self.start) as usize).clamp(from, self.codes.len());
+        Ok(&self.codes[from..to])
     }
 }
 

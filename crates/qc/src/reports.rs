@@ -89,15 +89,16 @@ impl Reports {
     /// [`Error::Output`]: a file cannot be written.
     pub fn finish(self) -> Result<Finished, Error> {
         let Reports { seen, heading, picard: spec, chain, files } = self;
-        let (lines, Sums { flagstat, idxstats, stats, depths, coverage, mosdepth, picard, cost }) = seen.into_sums();
+        let (lines, sums) = seen.into_sums();
+        let Sums { flagstat, idxstats, cycles, stats, depths, coverage, mosdepth, picard, cost } = sums;
         Ok(Finished {
-            stats: stats.text(&heading, &depths, into_inner(chain).into_gc_bins()),
+            stats: stats.text(&heading, &cycles, &depths, into_inner(chain).into_gc_bins()),
             flagstat: flagstat.text(),
             idxstats: idxstats.text(&lines.contigs),
             coverage: coverage.text(&lines.contigs),
             mosdepth: [mosdepth.summary(&lines), mosdepth.global_distribution(&lines)],
             regions: mosdepth.region_distribution(&lines),
-            picard: spec.map(|spec| picard.files(&spec.input, &spec.made_by)),
+            picard: spec.map(|spec| picard.files(&cycles, &spec.input, &spec.made_by)),
             lines: into_inner(files).finish(&lines)?,
             time: cost.time(),
         })

@@ -3,6 +3,7 @@
 use crate::cost::Cost;
 use crate::counts::add_all;
 use crate::coverage::Coverage;
+use crate::cycles::Cycles;
 use crate::flagstat::FlagStat;
 use crate::idxstats::IdxStats;
 use crate::mosdepth::Mosdepth;
@@ -16,6 +17,7 @@ use std::ops::AddAssign;
 pub(crate) struct Sums {
     pub(crate) flagstat: FlagStat,
     pub(crate) idxstats: IdxStats,
+    pub(crate) cycles: Cycles,
     pub(crate) stats: Stats,
     /// Places by their depth, for samtools stats.
     pub(crate) depths: Vec<u64>,
@@ -28,8 +30,7 @@ pub(crate) struct Sums {
 impl Sums {
     /// Brings in what is kept aside: before they are added to others.
     pub(crate) fn settle(&mut self) {
-        self.stats.settle();
-        self.picard.settle();
+        self.cycles.settle();
     }
 }
 
@@ -37,6 +38,7 @@ impl AddAssign<&Sums> for Sums {
     fn add_assign(&mut self, more: &Sums) {
         self.flagstat += more.flagstat;
         self.idxstats += &more.idxstats;
+        self.cycles += &more.cycles;
         self.stats += &more.stats;
         add_all(&mut self.depths, &more.depths);
         self.coverage += &more.coverage;

@@ -1,6 +1,7 @@
 //! What looks at the records of parts, for one worker.
 
 use crate::coverage;
+use crate::cycles::ReadSums;
 use crate::depth::{Place, place};
 use crate::mosdepth::{LinesSpec, add_edges};
 use crate::order::{Of, ReadPart, end};
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use zerohop_cram::ContigBases;
 use zerohop_model::error::Error;
+use zerohop_model::record::{SECONDARY, SUPPLEMENTARY};
 use zerohop_output::Visit;
 
 /// What all visitors of one process have found.
@@ -39,6 +41,8 @@ pub(crate) struct Visitor<'r> {
     number: (usize, u64),
     places: Range<Place>,
     window: Window<'r>,
+    /// The bases of the record that is looked at.
+    codes: Vec<u8>,
 }
 
 impl Seen {
@@ -55,6 +59,7 @@ impl Seen {
             number: (0, 0),
             places: 0..0,
             window: Window::new(self.reference.as_deref()),
+            codes: Vec::new(),
         }
     }
 
@@ -101,15 +106,20 @@ impl Visitor<'_> {
         let record = Record::new(record, flags).ok_or_else(|| Error::Internal("a record is cut off".to_owned()))?;
         let number = (self.number.0 as u64) << 32 | self.number.1;
         self.number.1 += 1;
-        let Sums { flagstat, idxstats, stats, coverage, mosdepth, picard, .. } = &mut self.sums;
+        let Sums { flagstat, idxstats, cycles, stats, coverage, mosdepth, picard, .. } = &mut self.sums;
         flagstat.add(&record);
         idxstats.add(&record);
         coverage.add(&record);
         mosdepth.see(&record);
-        if self.seen.reference.is_some() {
-            picard.add(&record, &mut self.window)?;
+        let mut read = ReadSums::default();
+        if !record.flags.any(SECONDARY | SUPPLEMENTARY) {
+            record.unpack(&mut self.codes);
+            read = cycles.add(&record, &self.codes);
+            if self.seen.reference.is_some() {
+                picard.add(&record, &self.codes, &mut self.window)?;
+            }
         }
-        let gc = stats.add(number, &record);
+        let gc = stats.add(number, &record, read);
         let Ok(contig) = u32::try_from(record.contig) else { return Ok(()) };
         let ReadPart { edges, gc: gc_of_records, mates, .. } = &mut self.part;
         if let Some(gc) = gc {

@@ -57,7 +57,8 @@ fn build(path: &Path, with_md5: bool, in_memory: bool) -> Result<Option<CramRefe
             Piece::Contig { name, .. } => builder.begin(&String::from_utf8_lossy(name)),
             Piece::Bases(bases) => {
                 capitals.clear();
-                capitals.extend(bases.iter().map(u8::to_ascii_uppercase));
+                capitals.extend_from_slice(bases);
+                capitals.make_ascii_uppercase();
                 builder.push(&capitals, place).map_err(fault)?;
             }
         }

@@ -4,8 +4,8 @@
 use super::bed::{Region, RegionNumber, RegionTable};
 use super::region_depth::{RegionDepth, Runs, has_place_behind};
 use super::{By, Mosdepth, MosdepthSpec};
+use crate::number::{push_hundredths, push_integer, push_place};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::ops::Range;
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
@@ -46,19 +46,22 @@ impl RegionsSpec<'_> {
             _ if has_place_behind(&positions, length) => sums.add_to_regions(contig, 1, 0),
             _ => (),
         }
+        let contig = &*self.contigs[contig as usize].name;
         let mut lines = RegionLines::default();
-        // Writing to memory does not fail.
-        let (Range { start, end }, contig) = (positions, &self.contigs[contig as usize].name);
-        let _ = match name.is_empty() {
-            true => writeln!(lines.depth, "{contig}\t{start}\t{end}\t{value:.2}"),
-            false => writeln!(lines.depth, "{contig}\t{start}\t{end}\t{name}\t{value:.2}"),
-        };
+        push_place(&mut lines.depth, contig, &positions);
+        if !name.is_empty() {
+            lines.depth.push_str(&name);
+            lines.depth.push('\t');
+        }
+        push_hundredths(&mut lines.depth, value);
+        lines.depth.push('\n');
         if !self.spec.thresholds.is_empty() {
-            let name = if name.is_empty() { "unknown" } else { &name };
-            let _ = write!(lines.thresholds, "{contig}\t{start}\t{end}\t{name}");
+            push_place(&mut lines.thresholds, contig, &positions);
+            lines.thresholds.push_str(if name.is_empty() { "unknown" } else { &name });
             // Of a region without a place of its contig nothing is known.
             for at in 0..self.spec.thresholds.len() {
-                let _ = write!(lines.thresholds, "\t{}", depth.over.get(at).copied().unwrap_or(0));
+                lines.thresholds.push('\t');
+                push_integer(&mut lines.thresholds, depth.over.get(at).copied().unwrap_or(0));
             }
             lines.thresholds.push('\n');
         }
@@ -97,10 +100,12 @@ impl<'s> RegionMaker<'s> {
             self.next = table.first_from(contig, positions.start);
         }
         self.at = Some((contig, positions.end));
-        for mut region in std::mem::take(&mut self.open) {
-            self.add_to(&mut region, &positions, depth, sums);
-            self.keep(region, positions.end, sums);
+        let mut open = std::mem::take(&mut self.open);
+        for region in &mut open {
+            self.add_to(region, &positions, depth, sums);
         }
+        open.extract_if(.., |region| region.places.end <= positions.end).for_each(|region| self.end(region, sums));
+        self.open = open;
         while self.next < table.count(contig) {
             let number = (contig, self.next);
             let places = table.places(number);
@@ -112,7 +117,10 @@ impl<'s> RegionMaker<'s> {
                 let begins_here = places.start >= positions.start;
                 let mut region = OpenRegion { number, places, begins_here, runs: Runs::default() };
                 self.add_to(&mut region, &positions, depth, sums);
-                self.keep(region, positions.end, sums);
+                match region.places.end > positions.end {
+                    true => self.open.push(region),
+                    false => self.end(region, sums),
+                }
             }
         }
     }
@@ -125,11 +133,8 @@ impl<'s> RegionMaker<'s> {
         }
     }
 
-    /// Goes on with a region, or ends it if it ends before this position.
-    fn keep(&mut self, region: OpenRegion, until: u32, sums: &mut Mosdepth) {
-        if region.places.end > until {
-            return self.open.push(region);
-        }
+    /// Ends a region.
+    fn end(&mut self, region: OpenRegion, sums: &mut Mosdepth) {
         let OpenRegion { number, begins_here, runs, .. } = region;
         if !begins_here {
             return self.made.pieces.push((number, runs));

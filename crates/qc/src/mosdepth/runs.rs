@@ -2,7 +2,7 @@
 //! parts of the output share is put together when they are known.
 
 use super::Quantizer;
-use std::fmt::Write as _;
+use crate::number::{push_integer, push_place};
 use std::ops::Range;
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
@@ -55,13 +55,13 @@ impl RunsOf<'_> {
 
     /// Appends the line of a run, if it is told.
     fn tell(self, run: &Run, contigs: &[Contig], text: &mut String) -> bool {
-        let (contig, Range { start, end }) = (&contigs[run.contig as usize].name, &run.positions);
         let RunValue::Told(value) = run.value else { return false };
-        // Writing to memory does not fail.
-        let _ = match self {
-            RunsOf::Depth => writeln!(text, "{contig}\t{start}\t{end}\t{value}"),
-            RunsOf::Bins(quantizer) => writeln!(text, "{contig}\t{start}\t{end}\t{}", quantizer.label(value)),
-        };
+        push_place(text, &contigs[run.contig as usize].name, &run.positions);
+        match self {
+            RunsOf::Depth => push_integer(text, value),
+            RunsOf::Bins(quantizer) => text.push_str(&quantizer.label(value)),
+        }
+        text.push('\n');
         true
     }
 }

@@ -3,8 +3,8 @@
 
 use super::histogram::{deviation, mean, median, median_deviation, of_counts};
 use super::{Orientation, Table, file, orientation};
-use crate::counts::{add_all, count_at};
-use crate::record::{Record, integer};
+use crate::counts::{add_all, count_at, count_of_pairs, count_where};
+use crate::record::{NO_CALL, Record, integer};
 use crate::reference::{Window, code_of};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -19,8 +19,6 @@ const HIGH_QUALITY: u8 = 20;
 const LONGEST_TEMPLATE: u32 = 100_000;
 /// A cycle is bad if so large a share of the reads has no base or another one there.
 const BAD: f64 = 0.8;
-/// The code of N in BAM.
-const NO_CALL: u8 = 15;
 /// Bases of a read that are looked for in adapters, and how many may differ.
 const ADAPTER_BASES: usize = 16;
 const ADAPTER_ERRORS: usize = 1;
@@ -88,18 +86,16 @@ struct Tags {
 }
 
 impl AlignmentSummary {
-    pub(super) fn add(&mut self, record: &Record<'_>, window: &mut Window<'_>) -> Result<(), Error> {
+    /// Adds a primary record with these bases.
+    pub(super) fn add(&mut self, record: &Record<'_>, codes: &[u8], window: &mut Window<'_>) -> Result<(), Error> {
         let flags = record.flags;
-        if flags.is_secondary() || flags.is_supplementary() {
-            return Ok(());
-        }
         let category = match (flags.is_paired(), flags.is_first()) {
             (false, _) => &mut self.unpaired,
             (true, true) => &mut self.first,
             (true, false) => &mut self.second,
         };
-        category.add_read(record);
-        category.add_bases(record, window)
+        category.add_read(record, codes);
+        category.add_bases(record, codes, window)
     }
 
     pub(super) fn text(&self, heading: &str) -> String {
@@ -185,7 +181,7 @@ impl Category {
         self.sums[sum as usize] += by.into();
     }
 
-    fn add_read(&mut self, record: &Record<'_>) {
+    fn add_read(&mut self, record: &Record<'_>, codes: &[u8]) {
         let flags = record.flags;
         self.count(Sum::Reads, 1u64);
         if flags.failed_filters() {
@@ -199,7 +195,7 @@ impl Category {
             record.cigar().filter(|op| kinds.contains(&op.letter())).map(|op| u64::from(op.length())).sum()
         };
         count_at(&mut self.aligned_lengths, of_read(b"M=XI") as usize);
-        self.count(Sum::Adapters, is_adapter(record));
+        self.count(Sum::Adapters, is_adapter(record, codes));
         self.count(Sum::HardClipped, of_read(b"H"));
         if !flags.is_mapped() {
             return;
@@ -229,12 +225,12 @@ impl Category {
         }
     }
 
-    fn add_bases(&mut self, record: &Record<'_>, window: &mut Window<'_>) -> Result<(), Error> {
+    fn add_bases(&mut self, record: &Record<'_>, codes: &[u8], window: &mut Window<'_>) -> Result<(), Error> {
         let (flags, bases) = (record.flags, record.bases);
         let cycle = |at: usize| if flags.is_reverse() { bases - 1 - at } else { at };
         if !flags.is_mapped() || flags.failed_filters() {
-            let not_called = (0..bases).filter(|at| record.code(*at) == NO_CALL);
-            not_called.for_each(|at| count_at(&mut self.bad, cycle(at)));
+            let not_called = codes.iter().enumerate().filter(|(_, code)| **code == NO_CALL);
+            not_called.for_each(|(at, _)| count_at(&mut self.bad, cycle(at)));
             return Ok(());
         }
         let is_high = record.mapq >= HIGH_MAPQ;
@@ -242,23 +238,24 @@ impl Category {
         let (mut mismatches, mut aligned, mut good) = (0, 0, 0);
         for (positions, of_read) in record.aligned() {
             // What lies behind the end of the contig is not looked at.
-            let reference = window.bases(record.contig, positions)?;
-            // As Picard, which takes the place in the block for that in the read.
-            for (at, (place, base)) in of_read.zip(reference).enumerate() {
-                let code = record.code(place);
-                let is_mismatch = code != code_of(*base);
-                aligned += 1;
-                mismatches += usize::from(is_mismatch);
-                good += u64::from(record.qualities.get(place).is_some_and(|quality| is_good(*quality)));
-                if is_mismatch || code == NO_CALL {
-                    count_at(&mut self.bad, cycle(at));
-                }
+            let reference = window.codes(record.contig, positions)?;
+            let place = of_read.start..of_read.end.min(of_read.start + reference.len());
+            let read = codes.get(place.clone()).unwrap_or_default();
+            aligned += read.len() as u64;
+            good += count_where(record.qualities.get(place).unwrap_or_default(), is_good);
+            let in_block = count_of_pairs(read, reference, |read, reference| read != reference);
+            mismatches += in_block as usize;
+            if in_block > 0 || read.contains(&NO_CALL) {
+                // As Picard, which takes the place in the block for that in the read.
+                let pairs = read.iter().zip(reference).enumerate();
+                let bad = pairs.filter(|(_, (read, reference))| read != reference || **read == NO_CALL);
+                bad.for_each(|(at, _)| count_at(&mut self.bad, cycle(at)));
             }
         }
-        self.count(Sum::AlignedBases, aligned as u64);
+        self.count(Sum::AlignedBases, aligned);
         self.count(Sum::Mismatches, mismatches as u64);
         if is_high {
-            self.count(Sum::HighBases, aligned as u64);
+            self.count(Sum::HighBases, aligned);
             self.count(Sum::HighBasesOfHighQuality, good);
         }
         count_at(&mut self.high_mismatches, if is_high { mismatches } else { 0 });
@@ -392,15 +389,15 @@ fn complement(code: u8) -> u8 {
 }
 
 /// Whether a read that is not mapped, or with a mapping quality of 0, begins with a piece of an adapter.
-fn is_adapter(record: &Record<'_>) -> bool {
+fn is_adapter(record: &Record<'_>, codes: &[u8]) -> bool {
     let flags = record.flags;
     if flags.is_mapped() && record.mapq > 0 || record.bases < ADAPTER_BASES {
         return false;
     }
     let is_turned = flags.is_mapped() && flags.is_reverse();
     let begin: [u8; ADAPTER_BASES] = std::array::from_fn(|at| match is_turned {
-        true => complement(record.code(record.bases - 1 - at)),
-        false => record.code(at),
+        true => complement(codes[codes.len() - 1 - at]),
+        false => codes[at],
     });
     let is_piece = |piece: &Vec<u8>| {
         begin.iter().zip(piece).filter(|(base, other)| base != other).take(ADAPTER_ERRORS + 1).count() <= ADAPTER_ERRORS

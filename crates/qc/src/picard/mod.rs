@@ -7,12 +7,12 @@ mod histogram;
 mod insert_size;
 mod quality;
 
-use crate::record::Record;
+use crate::cycles::Cycles;
+use crate::record::{ReadOrder, Record};
 use crate::reference::Window;
 use alignment_summary::AlignmentSummary;
-use base_distribution::BaseDistribution;
 use insert_size::InsertSizes;
-use quality::Qualities;
+use quality::NotCalled;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use zerohop_model::error::Error;
@@ -23,8 +23,7 @@ use zerohop_model::htsjdk;
 pub(crate) struct Picard {
     alignments: AlignmentSummary,
     inserts: InsertSizes,
-    qualities: Qualities,
-    bases: BaseDistribution,
+    not_called: NotCalled,
 }
 
 /// The files of Picard.
@@ -74,29 +73,23 @@ impl PicardFiles<&'static str> {
 }
 
 impl Picard {
+    /// Adds a primary record with these bases.
     #[inline]
-    pub(crate) fn add(&mut self, record: &Record<'_>, window: &mut Window<'_>) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, record: &Record<'_>, codes: &[u8], window: &mut Window<'_>) -> Result<(), Error> {
         self.inserts.add(record);
-        self.qualities.add(record);
-        self.bases.add(record);
-        self.alignments.add(record, window)
-    }
-
-    /// Brings in what is kept aside: before they are added to others, or told.
-    pub(crate) fn settle(&mut self) {
-        self.qualities.settle();
-        self.bases.settle();
+        self.not_called.add(record, codes);
+        self.alignments.add(record, codes, window)
     }
 
     /// The files; `input` is what they are of, `comment` who made them.
-    pub(crate) fn files(&self, input: &str, comment: &str) -> PicardFiles<String> {
+    pub(crate) fn files(&self, cycles: &Cycles, input: &str, comment: &str) -> PicardFiles<String> {
         let heading = |program: &str| htsjdk::heading([&*format!("{program} INPUT={input}"), comment]);
         PicardFiles {
             alignment_summary: self.alignments.text(&heading("CollectAlignmentSummaryMetrics")),
             insert_size: self.inserts.text(&heading("CollectInsertSizeMetrics")),
-            quality_distribution: self.qualities.distribution(&heading("QualityScoreDistribution")),
-            quality_by_cycle: self.qualities.by_cycle(&heading("MeanQualityByCycle")),
-            base_distribution: self.bases.text(&heading("CollectBaseDistributionByCycle")),
+            quality_distribution: self.not_called.distribution(cycles, &heading("QualityScoreDistribution")),
+            quality_by_cycle: quality::by_cycle(cycles, &heading("MeanQualityByCycle")),
+            base_distribution: base_distribution::text(cycles, &heading("CollectBaseDistributionByCycle")),
         }
     }
 }
@@ -105,8 +98,7 @@ impl AddAssign<&Picard> for Picard {
     fn add_assign(&mut self, more: &Picard) {
         self.alignments += &more.alignments;
         self.inserts += &more.inserts;
-        self.qualities += &more.qualities;
-        self.bases += &more.bases;
+        self.not_called += &more.not_called;
     }
 }
 
@@ -160,7 +152,5 @@ fn orientation(record: &Record<'_>) -> Orientation {
     }
 }
 
-/// Whether a record is of the second read of a pair, as Picard sees it: all others are first ones.
-fn is_second(record: &Record<'_>) -> bool {
-    record.flags.is_paired() && record.flags.is_last()
-}
+/// The reads that Picard takes for first ones of pairs, and for second ones.
+const MATES: [[ReadOrder; 2]; 2] = [[ReadOrder::First, ReadOrder::Neither], [ReadOrder::Last, ReadOrder::Both]];

@@ -11,7 +11,7 @@ mod barcodes;
 mod text;
 
 use crate::counts::{add_all, count_at};
-use crate::cycles::{BaseCycles, QualityCycles};
+use crate::cycles::ReadSums;
 use crate::record::{ReadOrder, Record};
 use barcodes::Barcodes;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,6 @@ const SUMS: usize = Sum::Qualities as usize + 1;
 /// What is counted of the first reads of fragments, and of the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct OfMate {
-    qualities: QualityCycles,
     /// By how many bases the reads have with what was hard-clipped.
     lengths: Vec<u64>,
     /// The longest of all, supplementary records too.
@@ -83,7 +82,6 @@ pub struct Stats {
     /// Of names, bases and qualities: sums of CRC-32, modulo 2^32.
     checksums: [u32; 3],
     mates: [OfMate; 2],
-    bases: BaseCycles,
     /// By length, as in [`OfMate`].
     lengths: Vec<u64>,
     longest: usize,
@@ -98,12 +96,6 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Counts all that is held until many can be counted at a time. It comes before sums are added.
-    pub(crate) fn settle(&mut self) {
-        self.bases.settle();
-        self.mates.iter_mut().for_each(|mate| mate.qualities.settle());
-    }
-
     fn get(&self, sum: Sum) -> u64 {
         self.sums[sum as usize]
     }
@@ -112,10 +104,11 @@ impl Stats {
         self.sums[sum as usize] += by.into();
     }
 
-    /// Adds a record, the `number`th of all. Of one that counts for depth it gives which share of its bases is G or C:
-    /// none of a supplementary record, or of a read that is neither the first nor the last of its fragment.
+    /// Adds a record, the `number`th of all; of a primary one, `read` are the sums. Of one that counts for depth it
+    /// gives which share of its bases is G or C: none of a supplementary record, or of a read that is neither the first
+    /// nor the last of its fragment.
     #[inline]
-    pub(crate) fn add(&mut self, number: u64, record: &Record<'_>) -> Option<f32> {
+    pub(crate) fn add(&mut self, number: u64, record: &Record<'_>, read: ReadSums) -> Option<f32> {
         let Record { flags, bases, .. } = *record;
         self.add_checksums(record);
         if flags.is_secondary() {
@@ -140,7 +133,7 @@ impl Stats {
         if !flags.any(UNMAPPED | SECONDARY | QC_FAIL | DUPLICATE | SUPPLEMENTARY) {
             count_at(&mut self.mapq, record.mapq.into());
         }
-        let gc = if flags.is_supplementary() { 0 } else { self.add_read(number, record, order, length) };
+        let gc = if flags.is_supplementary() { 0 } else { self.add_read(number, record, read, length) };
         if !flags.is_mapped() {
             return None;
         }
@@ -158,7 +151,7 @@ impl Stats {
         match order {
             ReadOrder::First => Some(&mut self.mates[0]),
             ReadOrder::Last => Some(&mut self.mates[1]),
-            ReadOrder::Other => None,
+            ReadOrder::Both | ReadOrder::Neither => None,
         }
     }
 
@@ -172,8 +165,9 @@ impl Stats {
 
     /// Adds a primary record, whose read has `length` bases with those that were hard-clipped. Gives how many are G or
     /// C.
-    fn add_read(&mut self, number: u64, record: &Record<'_>, order: ReadOrder, length: usize) -> u32 {
+    fn add_read(&mut self, number: u64, record: &Record<'_>, read: ReadSums, length: usize) -> u32 {
         let Record { flags, bases, .. } = *record;
+        let order = flags.order();
         count_at(&mut self.lengths, length);
         self.count(Sum::Bases, bases as u64);
         self.count(Sum::FailedReads, flags.failed_filters());
@@ -181,19 +175,16 @@ impl Stats {
         let (of_reads, of_bases) = match order {
             ReadOrder::First => (Sum::FirstReads, Some(Sum::FirstBases)),
             ReadOrder::Last => (Sum::LastReads, Some(Sum::LastBases)),
-            ReadOrder::Other => (Sum::OtherReads, None),
+            ReadOrder::Both | ReadOrder::Neither => (Sum::OtherReads, None),
         };
         self.count(of_reads, 1u64);
         of_bases.into_iter().for_each(|sum| self.count(sum, bases as u64));
         let mut gc = 0;
         if let Some(mate) = self.of_mate(order) {
+            gc = read.gc;
             count_at(&mut mate.lengths, length);
-            let qualities = mate.qualities.add(record.qualities, flags.is_reverse());
-            self.count(Sum::Qualities, qualities);
-            gc = self.bases.add(record, usize::from(order == ReadOrder::Last));
-            if let Some(mate) = self.of_mate(order) {
-                mate.add_gc(gc as usize, bases);
-            }
+            mate.add_gc(gc as usize, bases);
+            self.count(Sum::Qualities, read.qualities);
         }
         if order == ReadOrder::First {
             self.barcodes.add(number, record);
@@ -295,7 +286,6 @@ impl AddAssign<&Stats> for Stats {
         self.sums.iter_mut().zip(more.sums).for_each(|(all, more)| *all = all.wrapping_add(more));
         self.checksums.iter_mut().zip(more.checksums).for_each(|(all, more)| *all = all.wrapping_add(more));
         self.mates.iter_mut().zip(&more.mates).for_each(|(all, more)| *all += more);
-        self.bases += &more.bases;
         add_all(&mut self.lengths, &more.lengths);
         self.longest = self.longest.max(more.longest);
         add_all(&mut self.insertions, &more.insertions);
@@ -310,7 +300,6 @@ impl AddAssign<&Stats> for Stats {
 
 impl AddAssign<&OfMate> for OfMate {
     fn add_assign(&mut self, more: &OfMate) {
-        self.qualities += &more.qualities;
         add_all(&mut self.lengths, &more.lengths);
         self.longest = self.longest.max(more.longest);
         add_all(&mut self.gc, &more.gc);

@@ -1,12 +1,15 @@
 //! How samtools stats tells what was counted.
 
 use super::{GC_PLACES, LONGEST_INDEL, OfMate, Stats, Sum};
-use crate::cycles::{Bases, add_bases};
+use crate::cycles::{Bases, Cycles};
 use crate::number::scientific;
+use crate::record::ReadOrder;
 use std::fmt::Write as _;
 
 /// Of so many reads all but some have an insert size in the main bulk.
 const MAIN_BULK: f32 = 0.99;
+/// Reads that are told of by cycle.
+const MATES: [ReadOrder; 2] = [ReadOrder::First, ReadOrder::Last];
 /// Bases of the reference in a bin of GC-depth.
 pub(crate) const GC_DEPTH_BIN: i64 = 20_000;
 /// Larger depths are counted together.
@@ -32,7 +35,7 @@ struct Inserts {
 impl Stats {
     /// The report. `depths` are places by their depth, up to [`LARGEST_DEPTH`], and those that are deeper; `bins` are
     /// those of GC-depth.
-    pub(crate) fn text(&self, heading: &str, depths: &[u64], bins: Vec<GcDepth>) -> String {
+    pub(crate) fn text(&self, heading: &str, cycles: &Cycles, depths: &[u64], bins: Vec<GcDepth>) -> String {
         let mut out = String::from(heading);
         let inserts = self.inserts();
         let [names, bases, qualities] = self.checksums;
@@ -40,9 +43,9 @@ impl Stats {
         line(&mut out, "# CHK, CRC32 of reads which passed filtering followed by addition (32bit overflow)");
         let _ = writeln!(out, "CHK\t{names:08x}\t{bases:08x}\t{qualities:08x}");
         self.summary(&mut out, &inserts);
-        self.qualities(&mut out);
+        self.qualities(cycles, &mut out);
         self.gc_of_reads(&mut out);
-        self.bases_by_cycle(&mut out);
+        bases_by_cycle(cycles, &mut out);
         self.barcodes.text(&mut out);
         section(
             &mut out,
@@ -161,17 +164,19 @@ impl Stats {
         tell("percentage of properly paired reads (%)", format!("{proper:.1}"), "");
     }
 
-    fn qualities(&self, out: &mut String) {
-        let largest = self.mates.iter().map(|mate| mate.qualities.largest).max().unwrap_or(0);
+    fn qualities(&self, cycles: &Cycles, out: &mut String) {
+        let of_mates = MATES.map(|mate| cycles.qualities(&[mate]));
+        let largest = of_mates.iter().map(|of_mate| of_mate.largest).max().unwrap_or(0);
         // One column more than there are qualities, but for reads that have none.
         let columns = 0..=usize::from(largest.saturating_add(1));
-        for (mate, (words, code)) in self.mates.iter().zip([("First", "FFQ"), ("Last", "LFQ")]) {
+        let words = [("First", "FFQ"), ("Last", "LFQ")];
+        for ((mate, qualities), (words, code)) in self.mates.iter().zip(of_mates).zip(words) {
             let _ = writeln!(out, "# {words} Fragment Qualities. Use `grep ^{code} | cut -f 2-` to extract this part.");
             line(out, "# Columns correspond to qualities and rows to cycles. First column is the cycle number.");
             for cycle in 0..mate.longest {
                 let _ = write!(out, "{code}\t{}", cycle + 1);
                 for quality in columns.clone() {
-                    let _ = write!(out, "\t{}", mate.qualities.at(cycle, quality));
+                    let _ = write!(out, "\t{}", qualities.at(cycle, quality));
                 }
                 out.push('\n');
             }
@@ -192,27 +197,6 @@ impl Stats {
                     before = place;
                 }
             }
-        }
-    }
-
-    fn bases_by_cycle(&self, out: &mut String) {
-        const ACGT: &str = "A,C,G,T base counts as a percentage of all A/C/G/T bases [%]";
-        let others = format!("{ACGT}; and N and O counts as a percentage of all A/C/G/T bases [%]");
-        let mates = [0, 1].map(|mate| self.bases.in_records(mate));
-        let mut all = mates[0].clone();
-        add_bases(&mut all, mates[1].clone(), |bases| bases);
-        section(out, "ACGT content per cycle", "GCC", &format!("cycle; {others}"));
-        shares(out, "GCC", &all, 6);
-        section(out, "ACGT content per cycle, read oriented", "GCT", &format!("cycle; {ACGT}"));
-        shares(out, "GCT", &self.bases.in_reads(), 4);
-        for (bases, (words, code)) in mates.iter().zip([("first", 'F'), ("last", 'L')]) {
-            let what = format!("ACGT content per cycle for {words} fragments");
-            section(out, &what, &format!("{code}BC"), &format!("cycle; {others}"));
-            shares(out, &format!("{code}BC"), bases, 6);
-            let what = format!("ACGT raw counters for {words} fragments");
-            section(out, &what, &format!("{code}TC"), "A,C,G,T,N base counters");
-            let sum = |base: usize| bases.iter().map(|bases| bases[base]).sum::<u64>();
-            let _ = writeln!(out, "{code}TC\t{}\t{}\t{}\t{}\t{}", sum(0), sum(1), sum(2), sum(3), sum(4));
         }
     }
 
@@ -244,6 +228,25 @@ impl Stats {
                 let _ = writeln!(out, "IC\t{}\t{i1}\t{i2}\t{d1}\t{d2}", cycle + 1);
             }
         }
+    }
+}
+
+fn bases_by_cycle(cycles: &Cycles, out: &mut String) {
+    const ACGT: &str = "A,C,G,T base counts as a percentage of all A/C/G/T bases [%]";
+    let others = format!("{ACGT}; and N and O counts as a percentage of all A/C/G/T bases [%]");
+    let mates = MATES.map(|mate| cycles.bases_in_records(&[mate]));
+    section(out, "ACGT content per cycle", "GCC", &format!("cycle; {others}"));
+    shares(out, "GCC", &cycles.bases_in_records(&MATES), 6);
+    section(out, "ACGT content per cycle, read oriented", "GCT", &format!("cycle; {ACGT}"));
+    shares(out, "GCT", &cycles.bases_in_reads(&MATES), 4);
+    for (bases, (words, code)) in mates.iter().zip([("first", 'F'), ("last", 'L')]) {
+        let what = format!("ACGT content per cycle for {words} fragments");
+        section(out, &what, &format!("{code}BC"), &format!("cycle; {others}"));
+        shares(out, &format!("{code}BC"), bases, 6);
+        let what = format!("ACGT raw counters for {words} fragments");
+        section(out, &what, &format!("{code}TC"), "A,C,G,T,N base counters");
+        let sum = |base: usize| bases.iter().map(|bases| bases[base]).sum::<u64>();
+        let _ = writeln!(out, "{code}TC\t{}\t{}\t{}\t{}\t{}", sum(0), sum(1), sum(2), sum(3), sum(4));
     }
 }
 

@@ -1,0 +1,106 @@
+//! Bases and qualities of primary records by cycle: by place in the read as it was sequenced, clipped bases too. They
+//! are counted once; each tool adds up those of the reads that it takes for first and last ones.
+
+mod bases;
+mod qualities;
+
+use crate::record::{ReadOrder, Record};
+pub(crate) use bases::Bases;
+use bases::StrandBases;
+pub(crate) use qualities::{QualityCycles, quality_sum};
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+
+/// Of all primary records.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cycles {
+    /// By [`ReadOrder`].
+    orders: [OfOrder; ReadOrder::ALL.len()],
+    /// A reverse read as it was sequenced: its bases, then its qualities.
+    #[serde(skip)]
+    turned: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct OfOrder {
+    /// Of forward reads and of reverse ones, as they stand in the records.
+    strands: [StrandBases; 2],
+    qualities: QualityCycles,
+}
+
+/// What is known of a read when its bases and qualities are counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ReadSums {
+    /// How many bases are G or C.
+    pub(crate) gc: u32,
+    /// The sum of the qualities.
+    pub(crate) qualities: u64,
+}
+
+impl Cycles {
+    /// Adds a primary record, with its bases as [`Record::unpack`] gives them.
+    pub(crate) fn add(&mut self, record: &Record<'_>, codes: &[u8]) -> ReadSums {
+        let is_reverse = record.flags.is_reverse();
+        let Cycles { orders, turned } = self;
+        let OfOrder { strands, qualities } = &mut orders[record.flags.order() as usize];
+        strands[usize::from(is_reverse)].add(as_sequenced(codes, is_reverse, turned));
+        qualities.add(as_sequenced(record.qualities, is_reverse, turned));
+        ReadSums { gc: bases::gc(codes), qualities: quality_sum(record.qualities) }
+    }
+
+    /// Bases by cycle of some reads, as they stand in the records.
+    pub(crate) fn bases_in_records(&self, orders: &[ReadOrder]) -> Vec<Bases> {
+        let mut all = Vec::new();
+        let strands = orders.iter().flat_map(|order| &self.orders[*order as usize].strands);
+        strands.for_each(|strand| bases::add(&mut all, strand.by_cycle()));
+        all
+    }
+
+    /// The same as they were sequenced.
+    pub(crate) fn bases_in_reads(&self, orders: &[ReadOrder]) -> Vec<Bases> {
+        let mut all = Vec::new();
+        for order in orders {
+            let [forward, reverse] = &self.orders[*order as usize].strands;
+            bases::add(&mut all, forward.by_cycle());
+            bases::add(&mut all, reverse.by_cycle().into_iter().map(bases::complement));
+        }
+        all
+    }
+
+    /// Qualities by cycle of some reads.
+    pub(crate) fn qualities(&self, orders: &[ReadOrder]) -> QualityCycles {
+        let mut all = QualityCycles::default();
+        orders.iter().for_each(|order| all += &self.orders[*order as usize].qualities);
+        all
+    }
+
+    /// Counts all that is held until many can be counted at a time. It comes before they are added up, or told.
+    pub(crate) fn settle(&mut self) {
+        for OfOrder { strands, qualities } in &mut self.orders {
+            strands.iter_mut().for_each(StrandBases::settle);
+            qualities.settle();
+        }
+    }
+}
+
+/// The bytes of a read, one for each base, as it was sequenced.
+#[inline]
+fn as_sequenced<'r>(bytes: &'r [u8], is_reverse: bool, turned: &'r mut Vec<u8>) -> &'r [u8] {
+    if !is_reverse {
+        return bytes;
+    }
+    turned.clear();
+    turned.extend_from_slice(bytes);
+    turned.reverse();
+    turned
+}
+
+impl AddAssign<&Cycles> for Cycles {
+    /// Both are settled.
+    fn add_assign(&mut self, more: &Cycles) {
+        for (all, more) in self.orders.iter_mut().zip(&more.orders) {
+            all.strands.iter_mut().zip(&more.strands).for_each(|(all, more)| *all += more);
+            all.qualities += &more.qualities;
+        }
+    }
+}
