@@ -58,8 +58,17 @@ differ() {
     exit 1
 }
 
-# same_picard PREFIX REFERENCE: the metrics with this prefix are those of Picard, of s.bam. Of no pairs Picard writes no
-# insert sizes
+# picard PROGRAM ARGUMENTS...
+picard() {
+    _JAVA_OPTIONS="-Xmx512m -XX:+UseSerialGC" PicardCommandLine "$@" VALIDATION_STRINGENCY=SILENT > picard.log 2>&1 ||
+        { cat picard.log >&2; fail "Picard"; }
+}
+
+# metrics FILE: without comments, and what ends it
+metrics() { grep -v '^#' "$1"; }
+
+# same_picard PREFIX REFERENCE [TARGETS]: the metrics with this prefix are those of Picard, of s.bam. Of no pairs Picard
+# writes no insert sizes, and takes half a minute to say that nothing covers the genome.
 same_picard() {
     local name
     command -v PicardCommandLine > /dev/null || return 0
@@ -68,18 +77,29 @@ same_picard() {
     mkdir -p no_r
     printf '#!/bin/sh\n' > no_r/Rscript
     chmod +x no_r/Rscript
-    [ -e "${2%.fa}.dict" ] || PicardCommandLine CreateSequenceDictionary R="$2" O="${2%.fa}.dict" > picard.log 2>&1 ||
-        { cat picard.log >&2; fail "Picard"; }
-    PATH=$PWD/no_r:$PATH _JAVA_OPTIONS="-Xmx512m -XX:+UseSerialGC" PicardCommandLine CollectMultipleMetrics I=s.bam \
-        R="$2" O=picard PROGRAM=null PROGRAM=CollectAlignmentSummaryMetrics \
-        PROGRAM=CollectInsertSizeMetrics PROGRAM=QualityScoreDistribution PROGRAM=MeanQualityByCycle \
-        PROGRAM=CollectBaseDistributionByCycle VALIDATION_STRINGENCY=SILENT > picard.log 2>&1 ||
-        { cat picard.log >&2; fail "Picard"; }
-    for name in alignment_summary insert_size quality_distribution quality_by_cycle base_distribution_by_cycle; do
+    [ -e "${2%.fa}.dict" ] || picard CreateSequenceDictionary R="$2" O="${2%.fa}.dict"
+    PATH=$PWD/no_r:$PATH picard CollectMultipleMetrics I=s.bam R="$2" O=picard PROGRAM=null \
+        PROGRAM=CollectAlignmentSummaryMetrics PROGRAM=CollectInsertSizeMetrics PROGRAM=QualityScoreDistribution \
+        PROGRAM=MeanQualityByCycle PROGRAM=CollectBaseDistributionByCycle PROGRAM=CollectGcBiasMetrics
+    for name in alignment_summary insert_size quality_distribution quality_by_cycle base_distribution_by_cycle \
+        gc_bias.detail gc_bias.summary; do
         [ -e picard.${name}_metrics ] || [ $name = insert_size ] || { cat picard.log >&2; fail "$what: no $name"; }
         [ ! -e picard.${name}_metrics ] ||
-            differ <(grep -v '^#' "$1.${name}_metrics") <(grep -v '^#' picard.${name}_metrics)
+            differ <(metrics "$1.${name}_metrics") <(metrics picard.${name}_metrics)
     done
+    [ -e picard.insert_size_metrics ] || return 0
+    [ -n "${3-}" ] || {
+        picard CollectWgsMetrics I=s.bam R="$2" O=picard.wgs
+        differ <(metrics "$1.wgs_metrics") <(metrics picard.wgs)
+        return 0
+    }
+    # 3.4.0 has other histograms, and draws other qualities for HET_SNP_SENSITIVITY (bench/runs has these compared)
+    picard BedToIntervalList I="$3" O=picard.list SD="${2%.fa}.dict"
+    picard CollectHsMetrics I=s.bam R="$2" O=picard.hs TARGET_INTERVALS=picard.list BAIT_INTERVALS=picard.list
+    differ <(metrics "$1.hs_metrics" | sed -n '2,3p' | cut -f 2-64,67-) \
+        <(metrics picard.hs | sed -n '2,3p' | cut -f 2-64,67-)
+    # (which of them it was given is in its comment)
+    [ "$(metrics "$1.hs_metrics" | sed -n 3p | cut -f 1)" = "$(basename "${3%%.*}")" ] || fail "the name of the baits"
 }
 
 # same FILE PREFIX [REFERENCE]: the reports with this prefix are those of the programs
@@ -144,6 +164,22 @@ s.bam|-t 5 --sort-memory 200K --mark-duplicates=picard ref.fa some_1.fq some_2.f
 s.bam|-t 2 --picard-metrics ref.fa some_1.fq
 s.bam|-t 2 --barcode-name --mark-duplicates --picard-metrics ref.fa some_1.fq some_2.fq
 END
+    # regions that overlap, touch, lie behind each other's end, and on the contig without reads; as BED and as a list
+    awk -v OFS='\t' 'BEGIN { srand(5); for (i = 0; i < 900; i++) {
+        start = int(rand() * 4600000); print "NC_000913.3", start, start + 1 + int(rand() * 800), "t" i
+        if (i % 9 == 0) print "first", i * 10, i * 10 + 10 } }' > exome.v2.bed
+    for options in "-t 3 --targets exome.v2.bed" "-t 1 --sort-memory 200K --targets exome.list"; do
+        what="$options"
+        zerohop align -q --sort --mark-duplicates --qc --picard-metrics $options -o s.bam ref.fa some_1.fq some_2.fq
+        if [ ! -e exome.list ]; then
+            same_picard s ref.fa exome.v2.bed
+            metrics s.hs_metrics > exome.expected
+        fi
+        differ <(metrics s.hs_metrics) exome.expected
+        [ ! -e s.wgs_metrics ] || fail "$what: metrics of the whole genome"
+        awk -v OFS='\t' 'BEGIN { print "@HD\tVN:1.6" } { print $1, $2 + 1, $3, "+", "x" }' exome.v2.bed > exome.list
+        rm -f s.*
+    done
     # barcodes in fields, which samtools tells of
     awk 'NR % 4 == 1 { $0 = $1 "\tRX:Z:" substr("ACGTTGCA-GGCC", 1, 8 + NR % 6) "\tQX:Z:IIIIHHHH-IIII" } 1' \
         some_1.fq > b_1.fq
@@ -357,9 +393,12 @@ check_samples() {
 check_refused() {
     local words options
     printf 'a\t1\t2\na\t2\t1\n' > wrong.bed
+    printf 'first\t1\t2\nfirst\t2\t1\n' > turned.bed
     printf '# f\xfcr\n' > latin.bed
     printf 'a\t1\t2\n' | gzip > y.regions.bed.gz
+    local to_bam="-o x.bam ref.fa some_1.fq"
     while IFS='|' read -r words options; do
+        options=${options/TO_BAM/$to_bam}
         ! "$ZEROHOP" align -q $options > log 2>&1 || fail "taken: $options"
         grep -q -- "$words" log || { cat log >&2; fail "other words: $options"; }
         [ -z "$(ls x.* 2> /dev/null)" ] || fail "something is written: $options"
@@ -373,7 +412,12 @@ check_refused() {
 no.bed: No such file|--sort --qc --mosdepth=-bno.bed -o x.bam ref.fa some_1.fq
 wrong.bed, line 2: this is no line of BED|--sort --qc --mosdepth=-bwrong.bed -o x.bam ref.fa some_1.fq
 it is not FASTA; --picard-metrics needs|--sort --qc --picard-metrics -o x.bam ref.fa.r150.zhi some_1.fq
-latin.bed, byte 4: this is no text|--sort --qc --mosdepth=-blatin.bed -o x.bam ref.fa some_1.fq
+--picard-metrics|--sort --qc --targets wrong.bed -o x.bam ref.fa some_1.fq
+turned.bed: line 2: its start is behind its end|--sort --qc --picard-metrics --targets turned.bed TO_BAM
+no.bed: No such file|--sort --qc --picard-metrics --targets no.bed -o x.bam ref.fa some_1.fq
+is an input and cannot be the output|--sort --qc=y --picard-metrics --targets y.regions.bed.gz TO_BAM
+wrong.bed: line 1: the reference has no contig a|--sort --qc --picard-metrics --targets wrong.bed TO_BAM
+latin.bed: byte 4: this is no text|--sort --qc --mosdepth=-blatin.bed -o x.bam ref.fa some_1.fq
 is an input and cannot be the output|--sort --qc=y --mosdepth=-by.regions.bed.gz -o x.bam ref.fa some_1.fq
 --qc|--sort --mosdepth=-n -o x.bam ref.fa some_1.fq
 END

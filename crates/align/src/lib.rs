@@ -64,8 +64,8 @@ pub use engines::embedded::index_files::write_index;
 pub use engines::embedded::keep;
 pub use job::{
     AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, MosdepthOptions, NULL, OutputOptions,
-    PlacementOptions, PlanFrom, QcOptions, RankOptions, RecordFormat, ReportOptions, STROBEALIGN, SortOptions,
-    UnalignedOptions, lanes,
+    PicardOptions, PlacementOptions, PlanFrom, QcOptions, RankOptions, RecordFormat, ReportOptions, STROBEALIGN,
+    SortOptions, UnalignedOptions, lanes,
 };
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};

@@ -42,6 +42,8 @@ struct ReferenceContig {
     md5: String,
     /// Whether it holds `.`, `-` or `*`.
     has_gaps: bool,
+    /// How many of its bases are not known: N or `.`.
+    unknown: u64,
 }
 
 /// A line of FASTA, as it lies in the file.
@@ -91,6 +93,7 @@ impl CramReferenceBuilder {
             bytes_of_line: 0,
             md5: String::new(),
             has_gaps: false,
+            unknown: 0,
         });
     }
 
@@ -114,6 +117,7 @@ impl CramReferenceBuilder {
         self.line_before = Some(line);
         contig.length += line.0;
         contig.has_gaps |= bases.iter().fold(false, |any, base| any | !base.is_ascii_alphabetic());
+        contig.unknown += unknown(bases);
         self.md5.iter_mut().for_each(|md5| md5.add(bases));
         self.copied += line.0;
         self.copy.as_mut().map_or(Ok(()), |copy| copy.write_all(bases))
@@ -256,6 +260,16 @@ impl ContigBases {
         self.contigs.get(contig as usize).map_or(0, |contig| contig.length as u32)
     }
 
+    /// How many bases all contigs have.
+    pub fn all_bases(&self) -> u64 {
+        self.contigs.iter().map(|contig| contig.length).sum()
+    }
+
+    /// How many bases of all contigs are known: not N or `.`.
+    pub fn known_bases(&self) -> u64 {
+        self.contigs.iter().map(|contig| contig.length - contig.unknown).sum()
+    }
+
     /// Appends the bases at these positions, from 0, as far as the contig has them, as they stand in the file.
     ///
     /// # Errors
@@ -281,6 +295,14 @@ impl ContigBases {
         }
         Ok(())
     }
+}
+
+/// How many of these bases, in capital letters, are not known.
+fn unknown(bases: &[u8]) -> u64 {
+    /// So many can be counted in a byte.
+    const IN_A_BYTE: usize = 128;
+    let count = |some: &[u8]| some.iter().fold(0u8, |count, &base| count + u8::from(base == b'N' || base == b'.'));
+    bases.chunks(IN_A_BYTE).map(|some| u64::from(count(some))).sum()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::counts::{LibraryCounts, Sets};
 use std::collections::BTreeMap;
-use zerohop_model::htsjdk::{decimal, heading};
+use zerohop_model::htsjdk::{self, decimal, heading};
 
 /// The columns of Picard's metrics.
 const COLUMNS: [&str; 10] = [
@@ -18,8 +18,6 @@ const COLUMNS: [&str; 10] = [
     "PERCENT_DUPLICATION",
     "ESTIMATED_LIBRARY_SIZE",
 ];
-/// How often the bisection of the library size halves.
-const HALVINGS: u32 = 40;
 /// How many times the sequencing is extrapolated.
 const MULTIPLES: u64 = 100;
 
@@ -47,27 +45,7 @@ impl LibraryCounts {
     pub fn estimated_size(&self) -> Option<u64> {
         let of_pairs = |pairs| self.pairs().saturating_sub(pairs);
         let (pairs, unique) = (of_pairs(self.optical_pairs), of_pairs(self.pair_duplicates()));
-        if pairs == 0 || unique == 0 || unique >= pairs {
-            return None;
-        }
-        let (n, c) = (pairs as f64, unique as f64);
-        let difference = |x: f64| c / x - 1.0 + (-n / x).exp();
-        let (mut low, mut high) = (1.0, 100.0);
-        if difference(low * c) < 0.0 {
-            return None;
-        }
-        while difference(high * c) > 0.0 {
-            high *= 10.0;
-        }
-        for _ in 0..HALVINGS {
-            let middle = (low + high) / 2.0;
-            match difference(middle * c) {
-                0.0 => break,
-                found if found > 0.0 => low = middle,
-                _ => high = middle,
-            }
-        }
-        Some((c * (low + high) / 2.0) as u64)
+        htsjdk::library_size(pairs, unique)
     }
 
     /// How many times as many different pairs `multiple` times the sequencing would bring.

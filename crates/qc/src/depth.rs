@@ -7,6 +7,7 @@
 //! A place is one number: that of its contig, times 2^32, plus its position there.
 
 use std::ops::Range;
+use zerohop_model::record::Contig;
 
 /// A place on the reference: contig, position.
 pub(crate) type Place = u64;
@@ -19,6 +20,19 @@ pub(crate) fn place(contig: u32, position: u32) -> Place {
 /// The contig of a place, and the position there.
 pub(crate) fn split(place: Place) -> (u32, u32) {
     ((place >> 32) as u32, place as u32)
+}
+
+/// Gives all positions of some places to `each`, contig by contig.
+pub(crate) fn by_contig(places: Range<Place>, contigs: &[Contig], mut each: impl FnMut(u32, Range<u32>)) {
+    let ((first, from), (last, to)) = (split(places.start), split(places.end));
+    for (number, contig) in contigs.iter().enumerate().take(last as usize + 1).skip(first as usize) {
+        let length = contig.length as u32;
+        let start = if number as u32 == first { from.min(length) } else { 0 };
+        let end = if number as u32 == last { to.min(length) } else { length };
+        if start < end {
+            each(number as u32, start..end);
+        }
+    }
 }
 
 /// Where the records of one part begin and end.

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use zerohop_model::error::Error;
 use zerohop_output::{Visit, Visitors};
 
@@ -38,11 +38,7 @@ impl RankReports {
     pub fn new(spec: &ReportSpec, path: &Path) -> Result<Self, Error> {
         let file = Mutex::new(File::create(path).map_err(|source| fault(path, source))?);
         let lines = LinesSpec::new(spec.mosdepth.clone(), spec.contigs.clone());
-        Ok(RankReports {
-            seen: Seen::new(lines, spec.picard.as_ref().map(|picard| Arc::clone(&picard.reference))),
-            file,
-            path: path.to_owned(),
-        })
+        Ok(RankReports { seen: Seen::new(lines, spec.picard.as_ref()), file, path: path.to_owned() })
     }
 
     /// The sums, for [`crate::Reports::add_sums`], when all parts of this process are made and all visitors are gone.
@@ -133,7 +129,7 @@ fn fault(path: &Path, source: io::Error) -> Error {
 }
 
 fn write_part(part: &ReadPart, out: &mut Vec<u8>) {
-    let ReadPart { places, edges, mates, gc } = part;
+    let ReadPart { places, edges, mates, gc, pileup } = part;
     put(out, places.start);
     put(out, places.end);
     for edges in edges {
@@ -142,6 +138,7 @@ fn write_part(part: &ReadPart, out: &mut Vec<u8>) {
     put_ascending(out, gc.iter().map(|(place, _)| *place));
     gc.iter().for_each(|(_, share)| out.extend_from_slice(&share.to_le_bytes()));
     mates.write(out);
+    pileup.write(out);
 }
 
 fn read_part(from: &mut &[u8]) -> Option<ReadPart> {
@@ -157,5 +154,6 @@ fn read_part(from: &mut &[u8]) -> Option<ReadPart> {
         (*share, *from) = (f32::from_le_bytes(*bytes), rest);
     }
     part.mates = crate::mosdepth::Mates::read(from)?;
+    part.pileup = crate::picard::Pileup::read(from)?;
     Some(part)
 }

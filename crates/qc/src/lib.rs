@@ -41,6 +41,6 @@ mod visitor;
 
 pub use kept::{KeptParts, RankReports};
 pub use mosdepth::{Bed, BedFiles, By, LEFT_OUT, MosdepthSpec, NotBed, Quantizer};
-pub use picard::PicardFiles;
+pub use picard::{Capture, NotTargets, PicardFiles, PicardSpec, Targets};
 pub use reports::{Finished, Reports};
-pub use spec::{PicardSpec, ReportSpec};
+pub use spec::ReportSpec;

@@ -5,6 +5,7 @@
 
 use crate::depth::{Edges, Place, Reaching, place, split};
 use crate::mosdepth::Mates;
+use crate::picard::Pileup;
 use crate::stats::{GC_DEPTH_BIN, GcDepth};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,6 +32,8 @@ pub(crate) struct ReadPart {
     pub(crate) mates: Mates,
     /// For GC-depth, of each record its place, and which share of its bases is G or C.
     pub(crate) gc: Vec<(Place, f32)>,
+    /// Bases for Picard's coverage.
+    pub(crate) pileup: Pileup,
 }
 
 /// A part that can be worked off.
@@ -39,6 +42,8 @@ pub(crate) struct KnownPart {
     pub(crate) number: usize,
     pub(crate) read: ReadPart,
     pub(crate) reaching: ForEach<Reaching>,
+    /// Bases of records of the parts before that reach into it.
+    pub(crate) bases_before: Pileup,
 }
 
 /// Parts that have been read, and what is known behind the last before which none is missing.
@@ -48,6 +53,7 @@ pub(crate) struct Chain {
     waiting: BTreeMap<usize, ReadPart>,
     reaching: ForEach<Reaching>,
     mates: Mates,
+    bases: Pileup,
     gc: GcBins,
 }
 
@@ -72,7 +78,10 @@ impl Chain {
             let behind: ForEach<Reaching> = std::array::from_fn(behind);
             let reaching = std::mem::replace(&mut self.reaching, behind);
             read.gc.iter().for_each(|(place, gc)| self.gc.add(*place, *gc));
-            known.push(KnownPart { number: self.next, read, reaching });
+            let mut bases = Pileup::default();
+            [&self.bases, &read.pileup].into_iter().for_each(|before| before.reaching(read.places.end, &mut bases));
+            let bases_before = std::mem::replace(&mut self.bases, bases);
+            known.push(KnownPart { number: self.next, read, reaching, bases_before });
             self.next += 1;
         }
         known
@@ -100,19 +109,6 @@ impl GcBins {
         if let Some(bin) = self.bins.last_mut() {
             bin.reads += 1;
             bin.gc += gc;
-        }
-    }
-}
-
-/// Gives all positions of some places to `each`, contig by contig.
-pub(crate) fn by_contig(places: Range<Place>, contigs: &[Contig], mut each: impl FnMut(u32, Range<u32>)) {
-    let ((first, from), (last, to)) = (split(places.start), split(places.end));
-    for (number, contig) in contigs.iter().enumerate().take(last as usize + 1).skip(first as usize) {
-        let length = contig.length as u32;
-        let start = if number as u32 == first { from.min(length) } else { 0 };
-        let end = if number as u32 == last { to.min(length) } else { length };
-        if start < end {
-            each(number as u32, start..end);
         }
     }
 }

@@ -7,7 +7,9 @@ use zerohop_model::record::{
     SUPPLEMENTARY, UNMAPPED,
 };
 
-/// How BAM codes a base that was not called: N.
+/// How BAM codes C, G, and a base that was not called: N.
+pub(crate) const BASE_C: u8 = 2;
+pub(crate) const BASE_G: u8 = 4;
 pub(crate) const NO_CALL: u8 = 15;
 
 /// A record, taken apart.

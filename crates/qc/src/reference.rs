@@ -4,37 +4,62 @@ use std::ops::Range;
 use zerohop_cram::ContigBases;
 use zerohop_model::error::Error;
 
-/// Bases that are read at once, at least.
+/// Bases that are read at once, at least, and how many of them before those that are asked for.
 const AHEAD: u32 = 1 << 14;
+const BEHIND: u32 = 1 << 8;
 
-/// A piece of the reference that one worker has read.
+/// Two pieces of the reference that one worker has read: records that skip over introns ask here and there.
 pub(crate) struct Window<'r> {
     reference: Option<&'r ContigBases>,
+    pieces: [Piece; 2],
+    /// The one that was asked for last.
+    last: usize,
+}
+
+/// Bases from one position of a contig on.
+struct Piece {
     contig: i32,
     start: u32,
     codes: Vec<u8>,
 }
 
+impl Piece {
+    fn has(&self, contig: i32, positions: &Range<u32>) -> bool {
+        let end = u64::from(self.start) + self.codes.len() as u64;
+        self.contig == contig && self.start <= positions.start && u64::from(positions.end) <= end
+    }
+}
+
 impl<'r> Window<'r> {
     pub(crate) fn new(reference: Option<&'r ContigBases>) -> Self {
-        Window { reference, contig: -1, start: 0, codes: Vec::new() }
+        let none = || Piece { contig: -1, start: 0, codes: Vec::new() };
+        Window { reference, pieces: [none(), none()], last: 0 }
+    }
+
+    /// How many bases a contig has.
+    pub(crate) fn length(&self, contig: u32) -> u32 {
+        self.reference.map_or(0, |reference| reference.length(contig))
     }
 
     /// The bases at these positions of a contig, as far as it has them, as BAM codes them; 0 for what is none.
     pub(crate) fn codes(&mut self, contig: i32, positions: Range<u32>) -> Result<&[u8], Error> {
         let (Some(reference), Ok(number)) = (self.reference, u32::try_from(contig)) else { return Ok(&[]) };
-        let has = |window: &Self| window.contig == contig && window.start <= positions.start;
-        let end = positions.end.min(reference.length(number));
-        if !has(self) || u64::from(self.start) + (self.codes.len() as u64) < u64::from(end) {
-            (self.contig, self.start) = (contig, positions.start);
-            self.codes.clear();
-            let until = positions.end.max(positions.start.saturating_add(AHEAD));
-            reference.read(number, positions.start..until, &mut self.codes)?;
-            self.codes.iter_mut().for_each(|base| *base = code_of(*base));
+        let length = reference.length(number);
+        let wanted = positions.start.min(length)..positions.end.min(length);
+        if !self.pieces[self.last].has(contig, &wanted) {
+            self.last = 1 - self.last;
         }
-        let from = ((positions.start - self.start) as usize).min(self.codes.len());
-        let to = (end.saturating_sub(self.start) as usize).clamp(from, self.codes.len());
-        Ok(&self.codes[from..to])
+        let piece = &mut self.pieces[self.last];
+        if !piece.has(contig, &wanted) {
+            (piece.contig, piece.start) = (contig, wanted.start.saturating_sub(BEHIND));
+            piece.codes.clear();
+            let until = wanted.end.max(wanted.start.saturating_add(AHEAD));
+            reference.read(number, piece.start..until, &mut piece.codes)?;
+            piece.codes.iter_mut().for_each(|base| *base = code_of(*base));
+        }
+        let from = ((wanted.start - piece.start) as usize).min(piece.codes.len());
+        let to = ((wanted.end - piece.start) as usize).clamp(from, piece.codes.len());
+        Ok(&piece.codes[from..to])
     }
 }
 

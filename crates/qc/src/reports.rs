@@ -1,15 +1,16 @@
 //! All reports of one output.
 
+use crate::depth::by_contig;
 use crate::kept::KeptParts;
 use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, lines_of_part};
-use crate::order::{Chain, KnownPart, Of, ReadPart, by_contig};
-use crate::picard::PicardFiles;
-use crate::spec::{PicardSpec, ReportSpec};
+use crate::order::{Chain, KnownPart, Of, ReadPart};
+use crate::picard::{PartBases, PicardFiles, PicardSpec};
+use crate::spec::ReportSpec;
 use crate::stats::LARGEST_DEPTH;
 use crate::sums::Sums;
 use crate::visitor::{Seen, TakesParts, into_inner, lock};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
@@ -55,7 +56,7 @@ impl Reports {
         let ReportSpec { contigs, mosdepth, heading, picard } = spec;
         let lines = LinesSpec::new(mosdepth, contigs);
         let files = Mutex::new(LineFiles::new(&lines, files)?);
-        let seen = Seen::new(lines, picard.as_ref().map(|picard| Arc::clone(&picard.reference)));
+        let seen = Seen::new(lines, picard.as_ref());
         Ok(Reports { seen, heading, picard, chain: Mutex::default(), files })
     }
 
@@ -98,7 +99,7 @@ impl Reports {
             coverage: coverage.text(&lines.contigs),
             mosdepth: [mosdepth.summary(&lines), mosdepth.global_distribution(&lines)],
             regions: mosdepth.region_distribution(&lines),
-            picard: spec.map(|spec| picard.files(&cycles, &spec.input, &spec.made_by)),
+            picard: spec.map(|spec| picard.files(&cycles, &spec)).transpose()?,
             lines: into_inner(files).finish(&lines)?,
             time: cost.time(),
         })
@@ -108,7 +109,12 @@ impl Reports {
     fn settle(&self, part: &KnownPart, sums: &mut Sums) -> Result<(), Error> {
         let lines = &self.seen.lines;
         let contigs = &lines.contigs;
-        let Sums { depths, coverage, mosdepth, .. } = sums;
+        let Sums { depths, coverage, mosdepth, picard, .. } = sums;
+        if let Some(spec) = &self.picard {
+            let places = part.read.places.clone();
+            let bases = PartBases { before: &part.bases_before, own: &part.read.pileup, places };
+            picard.settle(&bases, contigs, spec)?;
+        }
         depths.resize(LARGEST_DEPTH + 2, 0);
         runs(part, Of::Stats, contigs, |_, positions, depth| {
             depths[(depth as usize).min(LARGEST_DEPTH + 1)] += positions.len() as u64;

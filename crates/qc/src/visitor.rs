@@ -5,6 +5,7 @@ use crate::cycles::ReadSums;
 use crate::depth::{Place, place};
 use crate::mosdepth::{LinesSpec, add_edges};
 use crate::order::{Of, ReadPart, end};
+use crate::picard::{Capture, PicardSpec};
 use crate::record::Record;
 use crate::reference::Window;
 use crate::sums::Sums;
@@ -20,8 +21,9 @@ use zerohop_output::Visit;
 pub(crate) struct Seen {
     /// With all contigs.
     pub(crate) lines: LinesSpec,
-    /// The reference, if Picard's metrics are wanted.
+    /// What Picard's metrics are made with, if they are wanted.
     reference: Option<Arc<ContigBases>>,
+    pub(crate) capture: Option<Arc<Capture>>,
     sums: Mutex<Sums>,
 }
 
@@ -46,8 +48,13 @@ pub(crate) struct Visitor<'r> {
 }
 
 impl Seen {
-    pub(crate) fn new(lines: LinesSpec, reference: Option<Arc<ContigBases>>) -> Self {
-        Seen { lines, reference, sums: Mutex::default() }
+    pub(crate) fn new(lines: LinesSpec, picard: Option<&PicardSpec>) -> Self {
+        Seen {
+            lines,
+            reference: picard.map(|picard| Arc::clone(&picard.reference)),
+            capture: picard.and_then(|picard| picard.capture.clone()),
+            sums: Mutex::default(),
+        }
     }
 
     pub(crate) fn visitor<'r>(&'r self, parts: &'r dyn TakesParts) -> Visitor<'r> {
@@ -111,13 +118,19 @@ impl Visitor<'_> {
         idxstats.add(&record);
         coverage.add(&record);
         mosdepth.see(&record);
-        let mut read = ReadSums::default();
-        if !record.flags.any(SECONDARY | SUPPLEMENTARY) {
+        let is_primary = !record.flags.any(SECONDARY | SUPPLEMENTARY);
+        let has_reference = self.seen.reference.is_some();
+        if is_primary || has_reference {
             record.unpack(&mut self.codes);
-            read = cycles.add(&record, &self.codes);
-            if self.seen.reference.is_some() {
-                picard.add(&record, &self.codes, &mut self.window)?;
-            }
+        }
+        let read = if is_primary { cycles.add(&record, &self.codes) } else { ReadSums::default() };
+        if has_reference {
+            picard.add(
+                &record,
+                &self.codes,
+                (&mut self.window, self.seen.capture.as_deref()),
+                &mut self.part.pileup,
+            )?;
         }
         let gc = stats.add(number, &record, read);
         let Ok(contig) = u32::try_from(record.contig) else { return Ok(()) };

@@ -16,13 +16,17 @@ use zerohop_cram::{ContigBases, CramReferenceBuilder, LinePlace};
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Visit, Visitors as _};
 use zerohop_qc::{
-    Bed, BedFiles, By, KeptParts, LEFT_OUT, MosdepthSpec, PicardSpec, Quantizer, RankReports, ReportSpec, Reports,
+    Bed, BedFiles, By, Capture, KeptParts, LEFT_OUT, MosdepthSpec, PicardSpec, Quantizer, RankReports, ReportSpec,
+    Reports, Targets,
 };
 
 const CONTIGS: [(&str, u32); 4] = [("a", 120), ("one", 1), ("none", 40), ("b", 70)];
 /// Regions that overlap, are empty, have names, go on behind their contig, or lie behind it.
 const BED: &str = "a\t0\t120\nb\t10\t30\tx\na\t5\t5\na\t7\t90\nnone\t3\t9\na\t30\t31\tend\na\t100\t160\na\t120\t130\n\
                    a\t121\t130\nb\t0\t70\nb\t69\t71\none\t0\t1\na\t20\t22\n";
+
+/// Regions of a capture kit.
+const TARGETS: &str = "a\t3\t10\na\t9\t40\na\t60\t61\nb\t0\t70\n";
 
 /// For nothing, and for bounds of depth.
 const QUANTIZERS: [&str; 4] = ["", "0:1:2:", "2:3", ":1"];
@@ -78,7 +82,8 @@ impl Placed {
         record.extend(name.as_bytes());
         self.cigar.iter().for_each(|(operation, length)| record.extend((length << 4 | operation).to_le_bytes()));
         record.extend(vec![0x12; bases.div_ceil(2) as usize]);
-        record.extend(vec![30; bases as usize]);
+        let quality = |base: u32| [30, 37, 2, 30, 12, 30, 20][(base + self.name) as usize % 7];
+        record.extend((0..bases).map(quality));
         let length = record.len() as u32 - 4;
         record[..4].copy_from_slice(&length.to_le_bytes());
         record
@@ -167,8 +172,10 @@ fn reports(
         per_base: file("per-base", true),
         quantized: file("quantized", spec.quantize.is_some()),
     };
-    let picard = PicardSpec { reference: reference(), input: "x.bam".to_owned(), made_by: "test".to_owned() };
-    let picard = Some(picard);
+    let targets = || Targets::parse("x", TARGETS, &contigs()).unwrap();
+    let capture = (spec.by.is_some()).then(|| Arc::new(Capture { targets: targets(), baits: targets() }));
+    let (input, made_by) = ("x.bam".to_owned(), "test".to_owned());
+    let picard = Some(PicardSpec { reference: reference(), capture, input, made_by, rounds: 20 });
     let of_all = ReportSpec { contigs: contigs(), mosdepth: spec.clone(), heading: String::new(), picard };
     let all = Reports::new(of_all.clone(), files).unwrap();
     let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (records.len() + 1)).collect();

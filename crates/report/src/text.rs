@@ -141,7 +141,7 @@ pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
 /// What reports were made.
 pub(crate) fn reports_words(reports: &QcReport) -> String {
     let QcReport { files, time, mosdepth, picard, .. } = reports;
-    let (time, picard) = (seconds(*time), if *picard { ", Picard CollectMultipleMetrics" } else { "" });
+    let (time, picard) = (seconds(*time), if *picard { ", metrics of Picard" } else { "" });
     let mosdepth = format!("mosdepth {mosdepth}");
     format!(
         "{files} files of samtools stats, flagstat, idxstats, coverage, {}{picard}; about {time} of the workers' time",

@@ -42,7 +42,12 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(
         job,
-        reads.chain([&job.reference]).chain(plan).chain(described).chain(&job.ranks.mpi).chain(qc::regions(job)),
+        reads
+            .chain([&job.reference])
+            .chain(plan)
+            .chain(described)
+            .chain(&job.ranks.mpi)
+            .chain(qc::regions(job).map(|(_, file)| file)),
     )?;
     let kind = match job.output.format() {
         Format::Sam | Format::Bam { .. } | Format::Cram { .. } => Kind::Records,

@@ -11,7 +11,7 @@ pub(crate) mod sorting;
 pub use error::AlignError;
 
 use lanes::ReadGroups;
-pub use qc::{MosdepthOptions, QcOptions};
+pub use qc::{MosdepthOptions, PicardOptions, QcOptions};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;

@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use zerohop_input::reference;
+use zerohop_model::error::{Error, InputError};
+use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Format, SortOrder};
-use zerohop_qc::{Bed, By, MosdepthSpec, NotBed, PicardFiles};
+use zerohop_qc::{Bed, By, Capture, MosdepthSpec, NotBed, NotTargets, PicardFiles, Targets};
 
 /// Reports that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +17,51 @@ pub struct QcOptions {
     pub prefix: Option<PathBuf>,
     /// What mosdepth is asked for.
     pub mosdepth: MosdepthOptions,
-    /// Whether Picard's metrics are wanted.
-    pub picard: bool,
+    /// Picard's metrics, if they are wanted.
+    pub picard: Option<PicardOptions>,
+}
+
+/// What Picard's metrics are made with, besides the reference.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PicardOptions {
+    /// The file of the regions that were to be enriched, if some were.
+    pub targets: Option<PathBuf>,
+    /// The file of what they were enriched with; by default the same.
+    pub baits: Option<PathBuf>,
+}
+
+impl PicardOptions {
+    /// The regions, if there are some.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or has no regions of these contigs.
+    pub fn read(&self, contigs: &[Contig]) -> Result<Option<Capture>, Error> {
+        let Some(path) = &self.targets else { return Ok(None) };
+        let targets = targets(path, contigs)?;
+        let baits = self.baits.as_ref().map_or(Ok(targets.clone()), |path| self::targets(path, contigs))?;
+        Ok(Some(Capture { targets, baits }))
+    }
+}
+
+fn targets(path: &Path, contigs: &[Contig]) -> Result<Targets, Error> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Targets::parse(&name, &text(path)?, contigs).map_err(|NotTargets { line, words }| {
+        let what = if line > 0 { format!("line {line}: {words}") } else { words };
+        Error::from(InputError::new(path, what))
+    })
+}
+
+/// The text of a file, which may be in gzip.
+fn text(path: &Path) -> Result<String, Error> {
+    let unreadable = |error: std::io::Error| InputError::new(path, error.to_string());
+    let mut text = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    zerohop_input::inflated(file).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable)?;
+    String::from_utf8(text).map_err(|error| {
+        let byte = error.utf8_error().valid_up_to() + 1;
+        let what = format!("byte {byte}: this is no text in UTF-8, and so has no regions");
+        Error::from(InputError::new(path, what))
+    })
 }
 
 /// What mosdepth is asked for.
@@ -37,15 +82,7 @@ impl MosdepthOptions {
     /// A file that cannot be read, or is none of BED.
     pub fn read(&self) -> Result<MosdepthSpec, AlignError> {
         let Some(path) = &self.bed else { return Ok(self.spec.clone()) };
-        let unreadable = |error: std::io::Error| AlignError::Failed(format!("{}: {error}", path.display()));
-        let mut text = Vec::new();
-        let file = File::open(path).map_err(unreadable)?;
-        zerohop_input::inflated(file).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable)?;
-        let text = String::from_utf8(text).map_err(|error| {
-            let byte = error.utf8_error().valid_up_to() + 1;
-            AlignError::Failed(format!("{}, byte {byte}: this is no text in UTF-8, and so no BED", path.display()))
-        })?;
-        let bed = Bed::parse(&text).map_err(|NotBed { line, words }| {
+        let bed = Bed::parse(&text(path)?).map_err(|NotBed { line, words }| {
             AlignError::Failed(format!("{}, line {line}: this is no line of BED: {words}", path.display()))
         })?;
         Ok(MosdepthSpec { by: Some(By::Bed(bed)), ..self.spec.clone() })
@@ -129,7 +166,7 @@ impl QcFiles {
             thresholds: (!spec.thresholds.is_empty()).then(|| of_sample(".thresholds.bed.gz")),
             per_base: spec.has_per_base.then(|| of_sample(".per-base.bed.gz")),
             quantized: spec.quantize.is_some().then(|| of_sample(".quantized.bed.gz")),
-            picard: picard.then(|| PicardFiles::SUFFIXES.map(of_sample)),
+            picard: picard.as_ref().map(|picard| PicardFiles::suffixes(picard.targets.is_some()).map(of_sample)),
         }
     }
 }
@@ -139,9 +176,24 @@ pub fn wanted(job: &Job) -> Option<&QcOptions> {
     job.output.sorting.as_ref()?.qc.as_ref()
 }
 
-/// The file of regions that the reports tell of, if there is one.
-pub fn regions(job: &Job) -> Option<&PathBuf> {
-    wanted(job)?.mosdepth.bed.as_ref()
+/// The files of regions that the reports tell of, and what each is given for.
+pub fn regions(job: &Job) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+    let qc = wanted(job);
+    let picard = qc.and_then(|qc| qc.picard.as_ref());
+    let of_mosdepth = qc.and_then(|qc| qc.mosdepth.bed.as_ref());
+    let targets = picard.and_then(|picard| picard.targets.as_ref());
+    let baits = picard.and_then(|picard| picard.baits.as_ref());
+    let files = [("--mosdepth", of_mosdepth), ("--targets", targets), ("--baits", baits)];
+    files.into_iter().filter_map(|(option, file)| Some((option, file?)))
+}
+
+/// Refuses regions that are none of these contigs, before reads are aligned.
+///
+/// # Errors
+/// A file that cannot be read, or has no regions of these contigs.
+pub fn check_targets(job: &Job, contigs: &[Contig]) -> Result<(), Error> {
+    let picard = wanted(job).and_then(|qc| qc.picard.as_ref());
+    picard.map_or(Ok(()), |picard| picard.read(contigs).map(|_| ()))
 }
 
 /// All files of the reports of a job.
@@ -168,7 +220,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         "--qc names its files after the output, which is no file: say what their names begin with (--qc=PREFIX)"
     } else {
         // Before all reads are aligned.
-        if qc.picard {
+        if qc.picard.is_some() {
             reference::check_fasta(&job.reference, "--picard-metrics needs the reference")?;
         }
         return qc.mosdepth.read().map(|_| ());

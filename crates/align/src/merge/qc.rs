@@ -2,7 +2,7 @@
 //! reports of all.
 
 use crate::finish::{Report, text_file};
-use crate::job::qc::{self, QcFiles, QcOptions};
+use crate::job::qc::{self, PicardOptions, QcFiles, QcOptions};
 use crate::job::{AlignError, Job};
 use crate::run::{PartsToMake, RunPart};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ impl Qc {
         let (Some(files), Some(options)) = (QcFiles::of(job), qc::wanted(job)) else { return Ok(None) };
         let (contigs, (rank, ranks)) = (sink.contigs().to_vec(), part.place());
         let mosdepth = mosdepth(options, &contigs, rank == 0)?;
-        let picard = options.picard.then(|| picard(job, &contigs)).transpose()?;
+        let picard = options.picard.as_ref().map(|options| picard(job, options, &contigs)).transpose()?;
         let spec = ReportSpec { contigs, mosdepth, heading: heading(job), picard };
         let folder = part.output().map(|shared| shared.folder.clone());
         let now = folder.as_ref().map_or_else(|| files.clone(), |folder| QcFiles::within(folder, options));
@@ -100,8 +100,13 @@ impl Qc {
         };
         let time = finished.time;
         let reports = written(finished, &now, &files)?;
-        let cost =
-            QcReport { files: reports.len() as u64, time, mosdepth: mosdepth.words, picard, ..QcReport::default() };
+        let cost = QcReport {
+            files: reports.len() as u64,
+            time,
+            mosdepth: mosdepth.words,
+            picard: picard.is_some(),
+            ..QcReport::default()
+        };
         Ok((reports, Some(cost)))
     }
 }
@@ -131,13 +136,15 @@ fn heading(job: &Job) -> String {
 }
 
 /// How Picard's files are made, with the comments by which MultiQC knows whose they are.
-fn picard(job: &Job, contigs: &[Contig]) -> Result<PicardSpec, AlignError> {
+fn picard(job: &Job, options: &PicardOptions, contigs: &[Contig]) -> Result<PicardSpec, AlignError> {
     let prefix = qc::wanted(job).and_then(|options| options.prefix.as_ref());
     let name = job.output.path.as_ref().or(prefix).and_then(|path| path.file_name()).unwrap_or_default();
     let (version, command) = (env!("CARGO_PKG_VERSION"), job.command.replace('\n', " "));
     Ok(PicardSpec {
         reference: Arc::new(reference::for_cram(&job.reference, false)?.into_contigs(contigs)?),
+        capture: options.read(contigs)?.map(Arc::new),
         input: name.to_string_lossy().replace(char::is_whitespace, "_"),
+        rounds: PicardSpec::ROUNDS,
         made_by: format!("zerohop {version}, by the rules of Picard {PICARD}: {command}"),
     })
 }

@@ -1,6 +1,6 @@
 //! The output: opened with its header, under names that it has until it is complete.
 
-use crate::job::{AlignError, Job, files, sorting};
+use crate::job::{AlignError, Job, files, qc, sorting};
 use std::path::PathBuf;
 use std::sync::Arc;
 use zerohop_input::reference;
@@ -26,6 +26,7 @@ pub struct SharedOutput {
 /// # Errors
 /// What the system says.
 pub fn open(job: &Job, header: Header, shared: Option<&SharedOutput>) -> Result<FileSink, Error> {
+    qc::check_targets(job, &header.contigs)?;
     let (path, shards, comments) = (job.output.path.clone(), job.output.shards, job.output.comments);
     let lane_groups = job.read_groups.of_lanes.clone();
     let (ranks, kept) = shared.map_or((1, None), |shared| (shared.ranks_here, shared.kept.clone()));

@@ -30,11 +30,11 @@ pub(super) fn identity(
         .with("bases of a chunk", cut.chunk_bases())
         .with_option("bases of a cohort in pieces", &cut.piece_bases.map(|_| cut.closes_at_bases));
     let reports = qc::wanted(job);
-    let regions: Vec<PathBuf> = qc::regions(job).cloned().into_iter().collect();
+    let regions: Vec<PathBuf> = qc::regions(job).map(|(_, file)| file.clone()).collect();
     let regions = content::of_files(transport, &regions, threads)?;
     identity = identity
         .with_option("--qc, with --mosdepth", &reports.map(|qc| &qc.mosdepth.words))
-        .with_option("--picard-metrics", &reports.map(|qc| qc.picard));
+        .with("--picard-metrics", reports.is_some_and(|qc| qc.picard.is_some()));
     let described = content::of_files(transport, &external.engine_file, threads)?;
     let index = content::of_files(transport, &with.files, threads)?;
     let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();
@@ -50,7 +50,7 @@ pub(super) fn identity(
         ("--engine-file", described),
         ("the index, file", index),
         ("the reference of CRAM, file", fasta),
-        ("the regions of --mosdepth, file", regions),
+        ("the regions of reports, file", regions),
     ];
     for (kind, files) in described.into_iter().chain([("the reads, file", reads)]) {
         for (number, file) in files.iter().enumerate() {

@@ -73,8 +73,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
     let index = job.output.sorting.as_ref().map(|sorting| identity::index_words(sorting.index));
     let mosdepth = qc::wanted(job).map(|qc| &qc.mosdepth);
     let reports = mosdepth.map(|mosdepth| &mosdepth.words);
-    let picard = qc::wanted(job).map(|qc| qc.picard);
-    let regions = qc::regions(job).map(|file| ("the regions of --mosdepth", file));
+    let picard = qc::wanted(job).is_some_and(|qc| qc.picard.is_some());
     let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
     let identity = identity::of_options(job)
         .with("the aligner", &sample.aligner)
@@ -82,7 +81,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
         .with("--order", format!("{:?}", job.output.order).to_lowercase())
         .with_option("the index of the output", &index)
         .with_option("the reports of --qc, with --mosdepth", &reports)
-        .with_option("--picard-metrics", &picard)
+        .with("--picard-metrics", picard)
         .with_option("the files of --unaligned", &unaligned);
     let described = job.external.engine_file.iter().map(|file| ("the description", file));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files).map(|file| ("the reads", file));
@@ -93,7 +92,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
         .chain(described)
         .chain(reads)
         .chain(index_files)
-        .chain(regions);
+        .chain(qc::regions(job));
     with_files(identity, files)
 }
 

@@ -6,8 +6,8 @@ use clap::{ArgGroup, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use zerohop_align::{
-    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, MosdepthOptions, QcOptions, Rules, SortOptions,
-    SortOrder, WriteIndex,
+    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, MosdepthOptions, PicardOptions, QcOptions, Rules,
+    SortOptions, SortOrder, WriteIndex,
 };
 use zerohop_model::machine::Bytes;
 
@@ -80,11 +80,23 @@ pub struct SortArgs {
 
     /// With --qc, also write metrics of Picard
     ///
-    /// Those of CollectMultipleMetrics 3.4.0, without its charts: OUTPUT.alignment_summary_metrics,
-    /// OUTPUT.insert_size_metrics, OUTPUT.quality_distribution_metrics, OUTPUT.quality_by_cycle_metrics and
-    /// OUTPUT.base_distribution_by_cycle_metrics, without the suffix .bam or .cram. REF must be FASTA.
+    /// Those of Picard 3.4.0, without charts. CollectMultipleMetrics: OUTPUT.alignment_summary_metrics,
+    /// OUTPUT.insert_size_metrics, OUTPUT.quality_distribution_metrics, OUTPUT.quality_by_cycle_metrics,
+    /// OUTPUT.base_distribution_by_cycle_metrics. CollectGcBiasMetrics: OUTPUT.gc_bias.detail_metrics,
+    /// OUTPUT.gc_bias.summary_metrics. CollectWgsMetrics: OUTPUT.wgs_metrics. All without the suffix .bam or .cram.
+    /// REF must be FASTA.
     #[arg(long, requires = "qc", hide_short_help = true)]
     pub picard_metrics: bool,
+
+    /// With --picard-metrics: the regions that were enriched, such as an exome, in BED or as an interval list
+    ///
+    /// Then OUTPUT.hs_metrics (CollectHsMetrics) is written in place of OUTPUT.wgs_metrics.
+    #[arg(long, value_name = "FILE", requires = "picard_metrics", hide_short_help = true)]
+    pub targets: Option<PathBuf>,
+
+    /// With --targets: the regions of the probes [default: those of --targets]
+    #[arg(long, value_name = "FILE", requires = "targets", hide_short_help = true)]
+    pub baits: Option<PathBuf>,
 
     /// Memory that records may take until they are written [default: half of what the index leaves free]
     ///
@@ -167,7 +179,7 @@ impl SortArgs {
             qc: self.qc.map(|prefix| QcOptions {
                 prefix: Some(prefix).filter(|it| !it.is_empty()).map(Into::into),
                 mosdepth: self.mosdepth,
-                picard: self.picard_metrics,
+                picard: self.picard_metrics.then_some(PicardOptions { targets: self.targets, baits: self.baits }),
             }),
             index: match (self.no_write_index, self.index) {
                 (true, _) => WriteIndex::No,

@@ -1,13 +1,12 @@
 //! Bases by cycle.
 
 use crate::counts::{add_all, count_at, count_where};
+use crate::record::{BASE_C, BASE_G, NO_CALL};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// The bases that are told apart, as BAM codes them: A, C, G, T and N.
-const CODES: [u8; 5] = [1, 2, 4, 8, 15];
-const C: u8 = CODES[1];
-const G: u8 = CODES[2];
+const CODES: [u8; 5] = [1, BASE_C, BASE_G, 8, NO_CALL];
 /// So many cycles are counted at a time.
 const AT_A_TIME: usize = 16;
 
@@ -103,7 +102,7 @@ impl AddAssign<&StrandBases> for StrandBases {
 
 /// How many bases are G or C.
 pub(super) fn gc(codes: &[u8]) -> u32 {
-    count_where(codes, |code| code == C || code == G) as u32
+    count_where(codes, |code| code == BASE_C || code == BASE_G) as u32
 }
 
 /// Adds bases to those of the same cycles.

@@ -1,14 +1,14 @@
 //! CollectAlignmentSummaryMetrics (picard.analysis.AlignmentSummaryMetricsCollector), with its defaults: of primary
 //! records, by first and second reads of pairs, both, and reads without mates.
 
+use super::adapters::is_adapter;
 use super::histogram::{deviation, mean, median, median_deviation, of_counts};
 use super::{Orientation, Table, file, orientation};
 use crate::counts::{add_all, count_at, count_of_pairs, count_where};
 use crate::record::{NO_CALL, Record, integer};
-use crate::reference::{Window, code_of};
+use crate::reference::Window;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
-use std::sync::LazyLock;
 use zerohop_model::error::Error;
 use zerohop_model::htsjdk::decimal;
 
@@ -19,17 +19,6 @@ const HIGH_QUALITY: u8 = 20;
 const LONGEST_TEMPLATE: u32 = 100_000;
 /// A cycle is bad if so large a share of the reads has no base or another one there.
 const BAD: f64 = 0.8;
-/// Bases of a read that are looked for in adapters, and how many may differ.
-const ADAPTER_BASES: usize = 16;
-const ADAPTER_ERRORS: usize = 1;
-/// Illumina's adapters for single reads, pairs, and reads with an index (picard.util.IlluminaUtil).
-const ADAPTERS: [&str; 4] = [
-    "AATGATACGGCGACCACCGAGATCTACACTCTTTCCCTACACGACGCTCTTCCGATCT",
-    "AGATCGGAAGAGCTCGTATGCCGTCTTCTGCTTG",
-    "AGATCGGAAGAGCGGTTCAGCAGGAATGCCGAGACCGATCTCGTATGCCGTCTTCTGCTTG",
-    "AGATCGGAAGAGCACACGTCTGAACTCCAGTCACNNNNNNNNATCTCGTATGCCGTCTTCTGCTTG",
-];
-
 /// Categories of reads that are counted; pairs are both first and second ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AlignmentSummary {
@@ -364,45 +353,6 @@ fn clipped_at_end(record: &Record<'_>) -> u64 {
     let is_clip = |(letter, _): &&(u8, u32)| matches!(letter, b'S' | b'H');
     let behind = operations.iter().skip_while(is_clip).filter(|(letter, _)| *letter == b'S');
     behind.map(|(_, length)| u64::from(*length)).sum()
-}
-
-/// Pieces of adapters and their reverse complements, as BAM codes bases.
-static ADAPTER_PIECES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let mut pieces = Vec::new();
-    for adapter in ADAPTERS {
-        let codes: Vec<u8> = adapter.bytes().map(code_of).collect();
-        for piece in codes.windows(ADAPTER_BASES) {
-            if piece.iter().filter(|code| **code == NO_CALL).count() <= ADAPTER_ERRORS {
-                pieces.push(piece.to_vec());
-                pieces.push(piece.iter().rev().map(|code| complement(*code)).collect());
-            }
-        }
-    }
-    pieces.sort_unstable();
-    pieces.dedup();
-    pieces
-});
-
-/// The complement of a base as BAM codes it: its bits in the other order.
-fn complement(code: u8) -> u8 {
-    code.reverse_bits() >> 4
-}
-
-/// Whether a read that is not mapped, or with a mapping quality of 0, begins with a piece of an adapter.
-fn is_adapter(record: &Record<'_>, codes: &[u8]) -> bool {
-    let flags = record.flags;
-    if flags.is_mapped() && record.mapq > 0 || record.bases < ADAPTER_BASES {
-        return false;
-    }
-    let is_turned = flags.is_mapped() && flags.is_reverse();
-    let begin: [u8; ADAPTER_BASES] = std::array::from_fn(|at| match is_turned {
-        true => complement(codes[codes.len() - 1 - at]),
-        false => codes[at],
-    });
-    let is_piece = |piece: &Vec<u8>| {
-        begin.iter().zip(piece).filter(|(base, other)| base != other).take(ADAPTER_ERRORS + 1).count() <= ADAPTER_ERRORS
-    };
-    ADAPTER_PIECES.iter().any(is_piece)
 }
 
 impl AddAssign<&AlignmentSummary> for AlignmentSummary {

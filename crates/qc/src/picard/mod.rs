@@ -1,22 +1,40 @@
 //! Metrics of Picard 3.4.0, as CollectMultipleMetrics writes them. Each has its rules in its own file: which records
 //! count, and what is told of them.
 
+mod adapters;
 mod alignment_summary;
 mod base_distribution;
+mod gc_bias;
 mod histogram;
+mod hs;
 mod insert_size;
+mod pileup;
 mod quality;
+mod sensitivity;
+mod spec;
+mod targets;
+mod wgs;
 
 use crate::cycles::Cycles;
+use crate::depth::{Place, by_contig};
 use crate::record::{ReadOrder, Record};
 use crate::reference::Window;
 use alignment_summary::AlignmentSummary;
+use gc_bias::GcBias;
+pub use hs::Capture;
+use hs::HsMetrics;
 use insert_size::InsertSizes;
+pub(crate) use pileup::Pileup;
+use pileup::count_bases;
 use quality::NotCalled;
 use serde::{Deserialize, Serialize};
-use std::ops::AddAssign;
+pub use spec::PicardSpec;
+use std::ops::{AddAssign, Range};
+pub use targets::{NotTargets, Targets};
+use wgs::WgsMetrics;
 use zerohop_model::error::Error;
 use zerohop_model::htsjdk;
+use zerohop_model::record::{Contig, SECONDARY, SUPPLEMENTARY};
 
 /// What is summed up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +42,16 @@ pub(crate) struct Picard {
     alignments: AlignmentSummary,
     inserts: InsertSizes,
     not_called: NotCalled,
+    gc: GcBias,
+    wgs: WgsMetrics,
+    hs: HsMetrics,
+}
+
+/// Bases that may count at the places of a part: of records that reach into it, and of its own.
+pub(crate) struct PartBases<'p> {
+    pub(crate) before: &'p Pileup,
+    pub(crate) own: &'p Pileup,
+    pub(crate) places: Range<Place>,
 }
 
 /// The files of Picard.
@@ -39,58 +67,123 @@ pub struct PicardFiles<T> {
     pub quality_by_cycle: T,
     /// CollectBaseDistributionByCycle: `base_distribution_by_cycle_metrics`.
     pub base_distribution: T,
+    /// CollectGcBiasMetrics: `gc_bias.detail_metrics`.
+    pub gc_detail: T,
+    /// The same: `gc_bias.summary_metrics`.
+    pub gc_summary: T,
+    /// CollectWgsMetrics: `wgs_metrics`; of targets CollectHsMetrics: `hs_metrics`.
+    pub coverage: T,
 }
 
 impl<T> PicardFiles<T> {
     /// What `make` makes of each.
     pub fn map<U>(self, make: impl FnMut(T) -> U) -> PicardFiles<U> {
-        let [alignment_summary, insert_size, quality_distribution, quality_by_cycle, base_distribution] =
+        let [alignment_summary, insert_size, quality_distribution, quality_by_cycle, base_distribution, rest @ ..] =
             self.into_all().map(make);
-        PicardFiles { alignment_summary, insert_size, quality_distribution, quality_by_cycle, base_distribution }
+        let [gc_detail, gc_summary, coverage] = rest;
+        PicardFiles {
+            alignment_summary,
+            insert_size,
+            quality_distribution,
+            quality_by_cycle,
+            base_distribution,
+            gc_detail,
+            gc_summary,
+            coverage,
+        }
     }
 
     /// All of them, in their order.
-    pub fn into_all(self) -> [T; 5] {
+    pub fn into_all(self) -> [T; 8] {
         [
             self.alignment_summary,
             self.insert_size,
             self.quality_distribution,
             self.quality_by_cycle,
             self.base_distribution,
+            self.gc_detail,
+            self.gc_summary,
+            self.coverage,
         ]
     }
 }
 
 impl PicardFiles<&'static str> {
-    /// How their names end.
-    pub const SUFFIXES: Self = PicardFiles {
-        alignment_summary: ".alignment_summary_metrics",
-        insert_size: ".insert_size_metrics",
-        quality_distribution: ".quality_distribution_metrics",
-        quality_by_cycle: ".quality_by_cycle_metrics",
-        base_distribution: ".base_distribution_by_cycle_metrics",
-    };
+    /// How their names end; of a capture, if there is one.
+    pub fn suffixes(has_targets: bool) -> Self {
+        PicardFiles {
+            alignment_summary: ".alignment_summary_metrics",
+            insert_size: ".insert_size_metrics",
+            quality_distribution: ".quality_distribution_metrics",
+            quality_by_cycle: ".quality_by_cycle_metrics",
+            base_distribution: ".base_distribution_by_cycle_metrics",
+            gc_detail: ".gc_bias.detail_metrics",
+            gc_summary: ".gc_bias.summary_metrics",
+            coverage: if has_targets { ".hs_metrics" } else { ".wgs_metrics" },
+        }
+    }
 }
 
 impl Picard {
-    /// Adds a primary record with these bases.
-    #[inline]
-    pub(crate) fn add(&mut self, record: &Record<'_>, codes: &[u8], window: &mut Window<'_>) -> Result<(), Error> {
-        self.inserts.add(record);
-        self.not_called.add(record, codes);
-        self.alignments.add(record, codes, window)
+    /// Adds a record with these bases; those that may count as coverage to the pileup of its part.
+    pub(crate) fn add(
+        &mut self,
+        record: &Record<'_>,
+        codes: &[u8],
+        (window, capture): (&mut Window<'_>, Option<&Capture>),
+        pileup: &mut Pileup,
+    ) -> Result<(), Error> {
+        if !record.flags.any(SECONDARY | SUPPLEMENTARY) {
+            self.inserts.add(record);
+            self.not_called.add(record, codes);
+            self.alignments.add(record, codes, window)?;
+        }
+        self.gc.add(record, codes, window)?;
+        match capture {
+            Some(capture) => self.hs.add(record, codes, capture, pileup),
+            None => self.wgs.add(record, codes, window, pileup)?,
+        }
+        Ok(())
     }
 
-    /// The files; `input` is what they are of, `comment` who made them.
-    pub(crate) fn files(&self, cycles: &Cycles, input: &str, comment: &str) -> PicardFiles<String> {
-        let heading = |program: &str| htsjdk::heading([&*format!("{program} INPUT={input}"), comment]);
-        PicardFiles {
+    /// Counts the places of a part: what reaches into it, and its own bases.
+    ///
+    /// # Errors
+    /// A reference that cannot be read.
+    pub(crate) fn settle(&mut self, part: &PartBases<'_>, contigs: &[Contig], spec: &PicardSpec) -> Result<(), Error> {
+        match spec.capture {
+            Some(_) => count_bases(part, &mut self.hs),
+            None => count_bases(part, &mut self.wgs),
+        }
+        let mut windows = Ok(());
+        by_contig(part.places.clone(), contigs, |contig, positions| {
+            if windows.is_ok() {
+                windows = self.gc.windows(contig, positions, &spec.reference);
+            }
+        });
+        windows
+    }
+
+    /// The files.
+    ///
+    /// # Errors
+    /// A reference that cannot be read.
+    pub(crate) fn files(&self, cycles: &Cycles, spec: &PicardSpec) -> Result<PicardFiles<String>, Error> {
+        let PicardSpec { reference, capture, input, made_by, rounds } = spec;
+        let heading = |program: &str| htsjdk::heading([&*format!("{program} INPUT={input}"), made_by]);
+        Ok(PicardFiles {
             alignment_summary: self.alignments.text(&heading("CollectAlignmentSummaryMetrics")),
             insert_size: self.inserts.text(&heading("CollectInsertSizeMetrics")),
             quality_distribution: self.not_called.distribution(cycles, &heading("QualityScoreDistribution")),
             quality_by_cycle: quality::by_cycle(cycles, &heading("MeanQualityByCycle")),
             base_distribution: base_distribution::text(cycles, &heading("CollectBaseDistributionByCycle")),
-        }
+            gc_detail: self.gc.detail(&heading("CollectGcBiasMetrics")),
+            gc_summary: self.gc.summary(&heading("CollectGcBiasMetrics")),
+            coverage: match capture {
+                Some(capture) => self.hs.text(capture, spec, &heading("CollectHsMetrics"))?,
+                None => self.wgs.text((reference.known_bases(), *rounds), &heading("CollectWgsMetrics")),
+            },
+        })
     }
 }
 
@@ -99,6 +192,9 @@ impl AddAssign<&Picard> for Picard {
         self.alignments += &more.alignments;
         self.inserts += &more.inserts;
         self.not_called += &more.not_called;
+        self.gc += &more.gc;
+        self.wgs += &more.wgs;
+        self.hs += &more.hs;
     }
 }
 
