@@ -70,6 +70,32 @@ import json
 found = json.load(open("sheet.report/multiqc_data/multiqc_data.json"))["report_saved_raw_data"]["multiqc_zerohop"]
 assert set(found) == {"A", "B"}, found
 PYTHON
+
+# with reports of --qc: what MultiQC's own modules show is not shown again
+mkdir qc
+for rule in samtools picard; do
+    zerohop align -q -t 2 --sort --mark-duplicates=$rule --qc --sample $rule -o qc/$rule.bam --json qc/$rule.json \
+        --duplicate-metrics qc/$rule.markdup.txt -R "@RG\tID:L1\tSM:$rule\tLB:L1" "$reference" \
+        "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz"
+done
+multiqc qc
+python3 - << 'PYTHON'
+import json
+raw = json.load(open("qc.report/multiqc_data/multiqc_data.json"))["report_saved_raw_data"]
+assert set(raw["multiqc_zerohop"]) == {"samtools", "picard"}, raw["multiqc_zerohop"]
+columns = {sample: {name for name in row if name.startswith("zerohop-")}
+           for sample, row in raw["multiqc_general_stats"].items()}
+size = lambda sample: raw["multiqc_zerohop"][sample].get("library_size")
+for sample in ("samtools", "picard"):
+    own = {"zerohop-reads_per_second"}
+    if sample == "picard" and size(sample) is not None:
+        own.add("zerohop-library_size")
+    assert columns[sample] == own, columns
+html = open("qc.report/multiqc_report.html").read()
+for section in ("zerohop-reads", "zerohop-insert-sizes", "zerohop-duplicates", "zerohop-libraries"):
+    assert f'id="{section}"' not in html, section
+assert 'id="zerohop-nodes"' in html
+PYTHON
 for section in Reads 'Insert sizes' Duplicates Libraries 'NUMA nodes' Placement; do
     grep -q "$section" runs.report/multiqc_report.html || fail "the report has no section $section"
 done

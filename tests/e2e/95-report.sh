@@ -13,6 +13,12 @@ results() {
     gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
     zerohop_lab scaling -o bench --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs ordered \
         --repeats 1 1.fq > /dev/null
+    local sheet='sample,fastq_1,fastq_2' name
+    for name in S10 S2 S1; do
+        sheet+=$'\n'"$name,${reads[0]},${reads[1]}"
+    done
+    echo "$sheet" > sheet.csv
+    zerohop align -q -t 2 --sort --mark-duplicates=samtools --qc --samples sheet.csv --output-dir samples "$reference"
     if command -v bwa > /dev/null; then
         gzip -cd "$reference" > ref.fa
         zerohop align -q --engine bwa --build-index --replicas 1 -t 2 -o bwa.bam --json bwa.json ref.fa "${reads[@]}"
@@ -78,6 +84,41 @@ assert any(f"{p['slowest_s']:.3f} (" in whole for p in points if p['repetition']
 if os.path.exists('bwa.json'):
     assert 'is the feeding of that program' in text and 'instance 0, its own' in text
 PYTHON
+}
+
+# samples: a folder of them, with one that stands out, and a file of another kind
+samples() {
+    python3 - <<'PYTHON'
+import json
+run = json.load(open('samples/S1.json'))
+assert run['samples'] == 3 and run['finished'] > 1_700_000_000, (run['samples'], run['finished'])
+run['sample'] = 'S3'
+json.dump(run, open('samples/S3.json', 'w'))
+run['sample'] = 'S<4>'
+run['run']['tally']['mapped'] //= 2
+json.dump(run, open('samples/S4.json', 'w'))
+PYTHON
+    echo '{"a": 1}' > samples/other.json
+    zerohop report -o samples.html samples
+    grep -q 'samples/other.json is no run of .zerohop align., and was left out' zerohop.stderr || fail "no note"
+    ! grep -q _mqc zerohop.stderr || fail "nobody has named the files for MultiQC: $(cat zerohop.stderr)"
+    python3 - <<'PYTHON'
+import re
+page = open('samples.html').read()
+table = re.search('<table class="samples">.*?</table>', page, re.S).group()
+names = re.findall('<a href="#(run-[0-9]+)">([^<]*)</a>', table)
+assert [name for _, name in names] == ['S1', 'S2', 'S3', 'S10', 'S&lt;4&gt;'], names
+assert all(f'<h3 id="{anchor}">{name} (' in page for anchor, name in names)
+marked = re.findall('class="outlier" title="([^"]*)"', table)
+assert len(marked) == 1 and marked[0].startswith('mapped %: ') and 'below the median' in marked[0], marked
+scripts = re.findall('<script[^>]*>', page)
+assert scripts == ['<script>'] and 'eval' not in page and 'NaN' not in page, scripts
+assert page.count('of the process so far, which aligns 3 samples') >= 5
+assert page.index('What was sequenced') < page.index('How the program ran')
+assert page.count('<svg') == page.count('role="img"') == len(re.findall('<svg[^>]*><title>|<svg[^>]*>\n<title>', page))
+PYTHON
+    mkdir empty
+    refused "empty: no run of 'zerohop align' is in it; expected: a folder with NAME.json" 1 empty
 }
 
 # refused WORDS STATUS ARGUMENTS: an error that says so, and no page
@@ -148,6 +189,28 @@ END_OF_FRAME
             --screenshot="$WORK/$width.png" "file://$WORK/frame.html"
         [ "$(stat -c %s "$width.png")" -gt 40000 ] || fail "the picture at $width pixels is empty"
     done
+    # a header that is pressed sorts the samples, and pressed again the other way round
+    cat > sorted.html <<'END_OF_FRAME'
+<body><iframe id="f" src="samples.html"></iframe><script>
+document.getElementById('f').onload = function () {
+    const table = this.contentDocument.querySelector('table.samples'), orders = [];
+    const press = (column) => {
+        table.tHead.rows[0].cells[column].querySelector('button').click();
+        const sorted = table.querySelector('[aria-sort]');
+        orders.push(sorted.cellIndex + sorted.getAttribute('aria-sort') + ':' +
+            [...table.tBodies[0].rows].map((row) => row.cells[0].textContent.trim()).join(' '));
+    };
+    press(0); press(3); press(3); press(0);
+    document.title = orders.join('; ');
+};</script>
+END_OF_FRAME
+    chromium_ --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom "file://$WORK/sorted.html" > dom.txt
+    python3 - <<'PYTHON'
+import html, re
+orders = html.unescape(re.search('<title>(.*?)</title>', open('dom.txt').read()).group(1)).split('; ')
+assert orders == ['0descending:S<4> S10 S3 S2 S1', '3ascending:S<4> S10 S3 S2 S1',
+                  '3descending:S10 S3 S2 S1 S<4>', '0ascending:S1 S2 S3 S10 S<4>'], orders
+PYTHON
     chromium_ --no-pdf-header-footer --print-to-pdf="$WORK/page.pdf" "file://$WORK/lab.html"
     [ "$(stat -c %s page.pdf)" -gt 60000 ] || fail "the paper is empty"
 }
@@ -161,7 +224,7 @@ keep() {
 
 at_exit 'keep; rm -rf "$WORK"'
 results
-for part in page faults browser; do
+for part in page samples faults browser; do
     [[ $part =~ ${PART-} ]] || continue
     $part
     echo "$part: as it should be"

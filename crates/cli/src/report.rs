@@ -28,7 +28,7 @@ impl Laboratory for LaboratoryElsewhere {
 /// # Errors
 /// A file that holds nothing that can be shown; an output that cannot be written, which is then not there.
 pub fn run(args: &ReportArgs) -> Result<(), CommandFailure> {
-    let (files, notes) = files_of(&args.runs);
+    let (files, notes) = files_of(&args.runs).map_err(|error| CommandFailure::Other(error.to_string()))?;
     notes.iter().for_each(|note| tell::note(note));
     if let Some(output) = &args.output {
         overwrite::apart(&files, [output])?;

@@ -6,7 +6,7 @@ use crate::experiment::{Experiment, Point};
 use crate::summary::{Group, experiments, groups};
 use std::collections::BTreeMap;
 use std::path::Path;
-use zerohop_report::{Chart, ChartError, Kind, Page, Series, Table};
+use zerohop_report::{Axes, Chart, ChartError, Kind, Page, Series, Table};
 
 /// Threads of the machine that predictions are made for.
 const FARTHEST: usize = 512;
@@ -153,7 +153,14 @@ fn charts(groups: &[Group<'_>], cpus: usize) -> Vec<Chart> {
 }
 
 fn chart(title: String, series: Vec<Series>) -> Chart {
-    Chart { title, x: "threads".to_owned(), y: "time of the slowest thread (s)".to_owned(), log: true, series }
+    Chart {
+        title,
+        x: "threads".to_owned(),
+        y: "time of the slowest thread (s)".to_owned(),
+        axes: Axes::Logarithmic,
+        series,
+        parts: Vec::new(),
+    }
 }
 
 fn times<'g>(groups: impl Iterator<Item = &'g Group<'g>>) -> Vec<(f64, f64)> {

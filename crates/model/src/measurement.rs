@@ -169,6 +169,11 @@ impl InsertSizes {
         }
     }
 
+    /// Pairs by template length from 0, as far as there are any below [`InsertSizes::LIMIT`].
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
     /// The number of pairs that were counted.
     pub fn pairs(&self) -> u64 {
         self.counts.iter().sum::<u64>() + self.longer

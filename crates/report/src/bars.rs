@@ -38,7 +38,7 @@ impl Bars {
         let line = self.line.map_or(String::new(), |at| format!("<i style=\"left:{:.2}%\"></i>", percent(at)));
         let row = |bar: &Bar| {
             format!(
-                "<tr><td>{}</td><td><div><b \
+                "<tr><th scope=\"row\">{}</th><td><div><b \
                  style=\"width:{:.2}%;background-color:{}\"></b>{line}</div></td><td>{}</td></tr>\n",
                 escaped(&bar.name),
                 percent(bar.value),

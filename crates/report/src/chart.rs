@@ -1,11 +1,21 @@
 //! Line charts, as SVG.
 
 use crate::colour::COLOURS;
+use crate::escape::escaped;
+use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Size in pixels.
 const SIZE: (u32, u32) = (720, 460);
+/// The end of an axis, as a multiple of the greatest value.
+const ROOM: f64 = 1.25;
+/// Of the x axis, the part that a letter of a name takes.
+const PER_LETTER: f64 = 0.012;
+/// Points of longer rows lie too close to each other for marks.
+const MOST_MARKS: usize = 40;
+
 /// A row of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
@@ -22,7 +32,7 @@ pub struct Series {
 /// How values were come by. It shows: nobody shall take one for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Measured: a line with marks.
+    /// Measured: a line, with marks if its points are few.
     Measured,
     /// Measured on a part and projected to the whole: a dashed line with hollow marks.
     Projected,
@@ -30,8 +40,29 @@ pub enum Kind {
     Predicted,
 }
 
-/// A chart of several rows.
+/// How far the axes go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Axes {
+    /// From 0, with room beyond the last point.
+    #[default]
+    FromZero,
+    /// From 0 to the last point: what comes after it does not exist, as after the last base.
+    ToLast,
+    /// Logarithmic.
+    Logarithmic,
+}
+
+/// A part of the x axis that has a name, as a contig has.
 #[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// Where it begins and ends.
+    pub range: (f64, f64),
+}
+
+/// A chart of several rows.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
     /// What it shows.
     pub title: String,
@@ -39,10 +70,12 @@ pub struct Chart {
     pub x: String,
     /// What y is, with its unit.
     pub y: String,
-    /// Whether the axes are logarithmic.
-    pub log: bool,
+    /// How far the axes go.
+    pub axes: Axes,
     /// The rows.
     pub series: Vec<Series>,
+    /// Named parts of the x axis, from left to right; none in most charts.
+    pub parts: Vec<Part>,
 }
 
 /// Why a chart was not drawn.
@@ -61,9 +94,13 @@ impl Chart {
     pub fn svg(&self) -> Result<String, ChartError> {
         let mut text = String::new();
         self.draw(SVGBackend::with_string(&mut text, SIZE)).map_err(|why| self.error(why))?;
-        // It scales with the page.
-        let (width, height) = SIZE;
-        Ok(text.replacen(&format!("width=\"{width}\" height=\"{height}\""), "width=\"100%\"", 1))
+        // It scales with the page, and those who do not see it learn what it shows.
+        let ((width, height), title) = (SIZE, escaped(&self.title));
+        let (fixed, named) = (
+            format!("width=\"{width}\" height=\"{height}\""),
+            format!("width=\"100%\" role=\"img\" aria-label=\"{title}\""),
+        );
+        Ok(text.replacen(&fixed, &named, 1).replacen('>', &format!(">\n<title>{title}</title>"), 1))
     }
 
     fn error(&self, why: String) -> ChartError {
@@ -72,16 +109,20 @@ impl Chart {
 
     fn draw(&self, backend: SVGBackend<'_>) -> Result<(), String> {
         let (mut x, y) = (self.range(|point| point.0), self.range(|point| point.1));
-        if self.log {
+        match self.axes {
             // From one power of two to another: all labels between them are powers of two.
-            x = (x.0.log2().floor().exp2(), x.1.log2().ceil().exp2());
+            Axes::Logarithmic => x = (x.0.log2().floor().exp2(), x.1.log2().ceil().exp2()),
+            Axes::ToLast => x.1 /= ROOM,
+            Axes::FromZero => {}
         }
         let corner = self.free_corner(x, y);
         let area = backend.into_drawing_area();
         area.fill(&WHITE).map_err(|error| error.to_string())?;
-        let drawn = match self.log {
-            true => self.draw_on(&area, corner, (x.0..x.1).log_scale().base(2.0), (y.0..y.1).log_scale().base(2.0)),
-            false => self.draw_on(&area, corner, 0.0..x.1, 0.0..y.1),
+        let drawn = match self.axes {
+            Axes::Logarithmic => {
+                self.draw_on(&area, corner, (x.0..x.1).log_scale().base(2.0), (y.0..y.1).log_scale().base(2.0))
+            }
+            Axes::FromZero | Axes::ToLast => self.draw_on(&area, corner, 0.0..x.1, 0.0..y.1),
         };
         drawn?;
         area.present().map_err(|error| error.to_string())
@@ -89,7 +130,7 @@ impl Chart {
 
     fn draw_on<X, Y>(
         &self,
-        area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
+        area: &DrawingArea<SVGBackend<'_>, Shift>,
         corner: SeriesLabelPosition,
         x: X,
         y: Y,
@@ -100,7 +141,6 @@ impl Chart {
         X::CoordDescType: ValueFormatter<f64>,
         Y::CoordDescType: ValueFormatter<f64>,
     {
-        let said = |error: DrawingAreaErrorKind<std::io::Error>| error.to_string();
         let mut builder = ChartBuilder::on(area);
         builder
             .caption(&self.title, ("sans-serif", 17))
@@ -117,36 +157,38 @@ impl Chart {
             .x_label_formatter(&short)
             .y_label_formatter(&short);
         mesh.light_line_style(TRANSPARENT).bold_line_style(RGBColor(225, 225, 225)).draw().map_err(said)?;
-        for series in &self.series {
-            let (red, green, blue) = COLOURS[series.colour % COLOURS.len()];
-            let colour = RGBColor(red, green, blue);
-            let line = colour.stroke_width(2);
-            if series.kind != Kind::Predicted {
-                let filled = if series.kind == Kind::Measured { colour.filled() } else { line };
-                let marks = series.points.iter().map(|&point| Circle::new(point, 4, filled));
-                chart.draw_series(marks).map_err(said)?;
-            }
-            let points = series.points.iter().copied();
-            let drawn = match series.kind {
-                Kind::Measured => chart.draw_series(LineSeries::new(points, line)),
-                _ => chart.draw_series(DashedLineSeries::new(points, 6, 4, line)),
-            };
-            let drawn = drawn.map_err(said)?;
-            if series.name.is_empty() {
-                continue;
-            }
-            drawn.label(&series.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], line));
-        }
+        let top = chart.y_range().end;
+        self.draw_parts(&mut chart, top)?;
+        self.series.iter().try_for_each(|series| draw_series(&mut chart, series))?;
         let mut legend = chart.configure_series_labels();
         legend.position(corner).background_style(WHITE.mix(0.85)).border_style(RGBColor(200, 200, 200));
         legend.label_font(("sans-serif", 14)).draw().map_err(said)
     }
 
+    /// The names of parts, as far as there is room, and lines between them.
+    fn draw_parts<X, Y>(&self, chart: &mut Drawn<'_, '_, X, Y>, top: f64) -> Result<(), String>
+    where
+        X: Ranged<ValueType = f64>,
+        Y: Ranged<ValueType = f64>,
+    {
+        let all = self.parts.last().map_or(0.0, |part| part.range.1);
+        let line = RGBColor(190, 190, 190).stroke_width(1);
+        let lines =
+            self.parts.iter().skip(1).map(|part| PathElement::new([(part.range.0, 0.0), (part.range.0, top)], line));
+        chart.draw_series(lines).map_err(said)?;
+        let font = ("sans-serif", 12).into_text_style(chart.plotting_area()).pos(Pos::new(HPos::Center, VPos::Top));
+        let has_room = |part: &&Part| part.range.1 - part.range.0 > all * PER_LETTER * part.name.chars().count() as f64;
+        let middle = |part: &Part| ((part.range.0 + part.range.1) / 2.0, top);
+        let names =
+            self.parts.iter().filter(has_room).map(|part| Text::new(part.name.clone(), middle(part), font.clone()));
+        chart.draw_series(names).map(drop).map_err(said)
+    }
+
     /// The corner in which the legend hides the fewest points.
     fn free_corner(&self, x: (f64, f64), y: (f64, f64)) -> SeriesLabelPosition {
-        let place = |value: f64, (low, high): (f64, f64)| match self.log {
-            true => (value / low).ln() / (high / low).ln(),
-            false => value / high,
+        let place = |value: f64, (low, high): (f64, f64)| match self.axes {
+            Axes::Logarithmic => (value / low).ln() / (high / low).ln(),
+            Axes::FromZero | Axes::ToLast => value / high,
         };
         let points = || self.series.iter().flat_map(|series| &series.points);
         let hidden = |right: bool, lower: bool| {
@@ -171,22 +213,55 @@ impl Chart {
         if !low.is_finite() {
             return (0.1, 1.0);
         }
-        (low.max(1e-9) * 0.8, (high.max(1e-9)) * 1.25)
+        (low.max(1e-9) * 0.8, high.max(1e-9) * ROOM)
     }
+}
+
+/// A chart whose axes are there.
+type Drawn<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
+
+fn draw_series<X, Y>(chart: &mut Drawn<'_, '_, X, Y>, series: &Series) -> Result<(), String>
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    let (red, green, blue) = COLOURS[series.colour % COLOURS.len()];
+    let colour = RGBColor(red, green, blue);
+    let line = colour.stroke_width(2);
+    if series.kind != Kind::Predicted && series.points.len() <= MOST_MARKS {
+        let filled = if series.kind == Kind::Measured { colour.filled() } else { line };
+        let marks = series.points.iter().map(|&point| Circle::new(point, 4, filled));
+        chart.draw_series(marks).map_err(said)?;
+    }
+    let points = series.points.iter().copied();
+    let drawn = match series.kind {
+        Kind::Measured => chart.draw_series(LineSeries::new(points, line)),
+        _ => chart.draw_series(DashedLineSeries::new(points, 6, 4, line)),
+    };
+    let drawn = drawn.map_err(said)?;
+    if !series.name.is_empty() {
+        drawn.label(&series.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], line));
+    }
+    Ok(())
+}
+
+fn said(error: DrawingAreaErrorKind<std::io::Error>) -> String {
+    error.to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn chart(log: bool) -> Chart {
+    fn chart(axes: Axes) -> Chart {
         let series = |kind| Series { name: "row".into(), points: vec![(1.0, 2.0), (8.0, 3.0)], kind, colour: 1 };
         Chart {
             title: "Time & threads".into(),
             x: "threads".into(),
             y: "s".into(),
-            log,
+            axes,
             series: [Kind::Measured, Kind::Projected, Kind::Predicted].map(series).to_vec(),
+            parts: Vec::new(),
         }
     }
 
@@ -195,7 +270,7 @@ mod tests {
         let corner = |first: f64, last: f64| {
             let series =
                 Series { name: "n".into(), points: vec![(1.0, first), (8.0, last)], kind: Kind::Measured, colour: 0 };
-            let chart = Chart { series: vec![series], ..chart(true) };
+            let chart = Chart { series: vec![series], ..chart(Axes::Logarithmic) };
             chart.free_corner((0.5, 16.0), (0.5, 16.0))
         };
         assert!(matches!(corner(1.0, 8.0), SeriesLabelPosition::UpperLeft));
@@ -203,14 +278,19 @@ mod tests {
     }
 
     #[test]
-    fn charts_of_both_scales_are_drawn() {
-        for log in [false, true] {
-            let svg = chart(log).svg().unwrap();
+    fn charts_of_all_scales_are_drawn() {
+        for axes in [Axes::FromZero, Axes::ToLast, Axes::Logarithmic] {
+            let svg = chart(axes).svg().unwrap();
             assert!(
                 svg.contains("Time &amp; threads") && svg.contains("</svg>") && svg.contains("width=\"100%\""),
                 "{svg}"
             );
         }
-        assert!(Chart { series: vec![], ..chart(true) }.svg().is_ok(), "nothing to draw");
+        let part = |name: &str, from, to| Part { name: name.into(), range: (from, to) };
+        let parts = vec![part("chr<1>", 0.0, 6.0), part("unplaced", 6.0, 6.5), part("chr2", 6.5, 8.0)];
+        let svg = Chart { parts, ..chart(Axes::ToLast) }.svg().unwrap();
+        assert!(svg.contains("chr&lt;1&gt;") && svg.contains("chr2") && !svg.contains("unplaced"), "{svg}");
+        assert!(svg.contains("role=\"img\" aria-label=\"Time &amp; threads\"") && svg.contains("<title>Time &amp;"));
+        assert!(Chart { series: vec![], ..chart(Axes::Logarithmic) }.svg().is_ok(), "nothing to draw");
     }
 }

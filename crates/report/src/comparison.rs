@@ -1,7 +1,7 @@
 //! Several runs of `zerohop align` beside each other.
 
 use crate::bars::{Bar, Bars};
-use crate::chart::{Chart, ChartError, Kind, Series};
+use crate::chart::{Axes, Chart, ChartError, Kind, Series};
 use crate::page::{Page, Table};
 use crate::summary::{Summary, percent};
 use crate::text::grouped;
@@ -60,8 +60,9 @@ fn times(runs: &[Named<'_>]) -> Chart {
         title: "Execution time by threads and policy".to_owned(),
         x: "threads".to_owned(),
         y: "time in all (s)".to_owned(),
-        log: false,
+        axes: Axes::FromZero,
         series: series.collect(),
+        parts: Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The files that a report is of: which are read, what they hold, and the page that they make.
 
 use crate::chart::ChartError;
+use crate::natural;
 use crate::page::Page;
 use crate::recorded::{Recorded, RecordedError, show};
 use serde_json::Value;
@@ -37,16 +38,53 @@ impl OfLaboratory {
 /// each.
 ///
 /// `zerohop align --samples` writes the same for MultiQC beside NAME.json: that is read only where there is nothing
-/// else. A folder of `zerohop-lab` is its points.
-pub fn files_of(given: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
-    let is_for_multiqc = |path: &&PathBuf| path.to_string_lossy().ends_with("_mqc.json");
-    let (mut left_out, mut files): (Vec<&PathBuf>, Vec<&PathBuf>) = given.iter().partition(is_for_multiqc);
-    if files.is_empty() {
-        std::mem::swap(&mut left_out, &mut files);
+/// else. A folder of `zerohop-lab` is its points; another one is what `zerohop align` wrote to it.
+///
+/// # Errors
+/// A folder without a run.
+pub fn files_of(given: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), ReportError> {
+    let (mut left_out, mut paths): (Vec<&PathBuf>, Vec<&PathBuf>) = given.iter().partition(|path| is_for_multiqc(path));
+    if paths.is_empty() {
+        std::mem::swap(&mut left_out, &mut paths);
     }
-    let points_in = |path: &Path| Some(path.join(POINTS)).filter(|points| points.exists());
-    let files = files.into_iter().map(|path| points_in(path).unwrap_or_else(|| path.to_owned())).collect();
-    (files, left_out.into_iter().map(|path| format!("{} is for MultiQC, and was left out", path.display())).collect())
+    let mut notes: Vec<String> =
+        left_out.into_iter().map(|path| format!("{} is for MultiQC, and was left out", path.display())).collect();
+    let mut files = Vec::new();
+    for path in paths {
+        match path.join(POINTS) {
+            points if points.exists() => files.push(points),
+            _ if path.is_dir() => files.extend(runs_in(path, &mut notes)?),
+            _ => files.push(path.to_owned()),
+        }
+    }
+    Ok((files, notes))
+}
+
+fn is_for_multiqc(path: &Path) -> bool {
+    path.to_string_lossy().ends_with("_mqc.json")
+}
+
+/// The runs of `zerohop align` in a folder, in the order of their names; other JSON is noted.
+fn runs_in(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>, ReportError> {
+    let fault = |what: String| ReportError::File { path: folder.to_owned(), what };
+    let entries = std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = entries.map_err(|error| fault(format!("cannot read: {error}")))?;
+    let is_json = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json") && !is_for_multiqc(path);
+    let mut files: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).filter(is_json).collect();
+    files.sort_by(|a, b| natural::compare(&a.to_string_lossy(), &b.to_string_lossy()));
+    files.retain(|path| {
+        let is_run = std::fs::read_to_string(path).is_ok_and(|text| Recorded::is_run(&text));
+        if !is_run {
+            notes.push(format!("{} is no run of 'zerohop align', and was left out", path.display()));
+        }
+        is_run
+    });
+    if files.is_empty() {
+        let what = "no run of 'zerohop align' is in it; expected: a folder with NAME.json, as 'zerohop align \
+                    --samples' or '--json' writes them";
+        return Err(fault(what.to_owned()));
+    }
+    Ok(files)
 }
 
 /// Why there is no report.
@@ -136,9 +174,9 @@ mod tests {
     #[test]
     fn what_is_for_multiqc_is_read_only_where_there_is_nothing_else() {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-        let (files, notes) = files_of(&paths(&["a.json", "a_mqc.json"]));
+        let (files, notes) = files_of(&paths(&["a.json", "a_mqc.json"])).unwrap();
         assert_eq!(files, paths(&["a.json"]));
         assert_eq!(notes, ["a_mqc.json is for MultiQC, and was left out"]);
-        assert_eq!(files_of(&paths(&["a_mqc.json"])), (paths(&["a_mqc.json"]), Vec::new()));
+        assert_eq!(files_of(&paths(&["a_mqc.json"])).unwrap(), (paths(&["a_mqc.json"]), Vec::new()));
     }
 }

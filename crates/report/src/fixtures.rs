@@ -7,9 +7,11 @@ use zerohop_model::exchange::RankReport;
 use zerohop_model::exchange::SEARCH_VERSION;
 use zerohop_model::index::Product;
 use zerohop_model::machine::{Allowed, Bytes, CpuId, Machine, Node, NodeId};
-use zerohop_model::measurement::{PageCensus, ReplicaReport, RunReport, Tally, WorkerReport};
+use zerohop_model::measurement::{DuplicateReport, PageCensus, QcReport, SortReport};
+use zerohop_model::measurement::{ReplicaReport, RunReport, Tally, WorkerReport};
 use zerohop_model::memory_map::{Banks, Contention, MemoryMap, Reading, Source};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
+use zerohop_model::qc_figures::{ContigDepth, QcFigures};
 use zerohop_model::timeline::{SearchStage, Stage, Timeline};
 use zerohop_model::tuning::{Choice, Finding, Trial, Tuning};
 
@@ -140,11 +142,49 @@ pub(crate) fn summary(nodes: u32, cpus: u32, seconds: f64) -> Summary {
         },
         run,
         wall: at(seconds + 3.5),
+        finished: Some(1_795_000_000),
         resources: ResourceUse::default(),
+        samples: 0,
         comparison: None,
         ranks: Vec::new(),
         notes: vec!["A note & more.".to_owned()],
     }
+}
+
+/// A run of a sample whose reports found something of each kind.
+pub(crate) fn with_figures(sample: &str) -> Summary {
+    let bell = |at: usize, middle: f64, width: f64| {
+        (1e6 * (-((at as f64 - middle) / width).powi(2) / 2.0).exp()).round() as u64
+    };
+    let contig = |name: &str, megabases: usize| ContigDepth {
+        name: name.to_owned(),
+        length: megabases as u64 * 1_000_000,
+        depth: 20.0,
+        windows: (0..megabases * 10).map(|at| 20.0 + (at as f64 / 7.0).sin()).collect(),
+    };
+    let mut places = vec![0; 31];
+    (places[0], places[9], places[19], places[29], places[25]) = (10, 190, 200, 400, 200);
+    let figures = QcFigures {
+        reads: 12_345_678,
+        mapped_bases: 1_000_000,
+        edits: 5_000,
+        contigs: vec![contig("chr<1>", 80), contig("chr2", 60), contig("chrM", 1)],
+        all_contigs: 3,
+        window_bases: 100_000,
+        places,
+        inserts: (0..800).map(|at| bell(at, 350.0, 60.0)).collect(),
+        gc: (0..=100).map(|at| bell(at, 45.0, 8.0)).collect(),
+        mapq: (0..=60).map(|at| 1 + 1_000 * u64::from(at % 60 == 0)).collect(),
+        quality: [vec![36.0; 100], vec![34.0; 100]],
+        mismatches: [vec![0.001; 100], vec![0.002; 100]],
+        ..QcFigures::default()
+    };
+    let reports = QcReport { files: 12, figures, ..QcReport::default() };
+    let duplicates = DuplicateReport { paired: 11_000_000, paired_duplicates: 550_000, ..DuplicateReport::default() };
+    let mut run = Summary { sample: sample.to_owned(), ..summary(1, 2, 10.0) };
+    (run.run.tally.paired, run.run.tally.properly_paired) = (12_345_678, 11_500_000);
+    run.run.sorted = Some(SortReport { duplicates: Some(duplicates), reports: Some(reports), ..SortReport::default() });
+    run
 }
 
 /// A map of [`machine`].

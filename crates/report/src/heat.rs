@@ -59,7 +59,7 @@ impl Heat {
     }
 
     pub(crate) fn html(&self) -> String {
-        let head: String = self.head.iter().map(|name| format!("<th>{}</th>", escaped(name))).collect();
+        let head: String = self.head.iter().map(|name| format!("<th scope=\"col\">{}</th>", escaped(name))).collect();
         let rows: String = self.rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row))).collect();
         format!(
             "<p class=\"caption\">{}</p>\n<div class=\"wide\"><table \
@@ -70,12 +70,16 @@ impl Heat {
 }
 
 fn cells(row: &[Cell]) -> String {
-    let cell = |cell: &Cell| {
+    let cell = |(number, cell): (usize, &Cell)| {
         let class = if cell.framed { " class=\"framed\"" } else { "" };
         let style = cell.dark.map(shade).map(|(back, ink)| format!(" style=\"background:{back};color:{ink}\""));
-        format!("<td{class}{}>{}</td>", style.unwrap_or_default(), escaped(&cell.text))
+        let style = style.unwrap_or_default();
+        match number {
+            0 => format!("<th scope=\"row\"{class}{style}>{}</th>", escaped(&cell.text)),
+            _ => format!("<td{class}{style}>{}</td>", escaped(&cell.text)),
+        }
     };
-    row.iter().map(cell).collect()
+    row.iter().enumerate().map(cell).collect()
 }
 
 #[cfg(test)]
@@ -90,7 +94,7 @@ mod tests {
         assert_eq!(of(&matrix(Dark::High))[..3], [Some(0.0), Some(1.0), Some(0.5)]);
         assert_eq!(of(&matrix(Dark::Low))[..3], [Some(1.0), Some(0.0), Some(0.5)]);
         let html = matrix(Dark::High).html();
-        assert!(html.contains("<td>&lt;1&gt;</td>") && html.contains(">160.0</td>"), "{html}");
+        assert!(html.contains(">&lt;1&gt;</th>") && html.contains(">160.0</td>"), "{html}");
         let flat = Heat::matrix(String::new(), vec![], vec![("0".into(), vec![10.0])], 0, Dark::Low);
         assert_eq!(of(&flat), [Some(0.0)], "one value is neither good nor bad");
     }

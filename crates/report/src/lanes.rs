@@ -78,7 +78,11 @@ impl Lanes {
                 let _ = write!(bands, "<path fill=\"{colour}\" d=\"{}\"/>", band(&mut below, &heights));
             }
         }
-        format!("<svg viewBox=\"0 0 {width:.3} {HEIGHT}\" preserveAspectRatio=\"none\">{bands}</svg>")
+        let title = format!("What {} did over time", escaped(&lane.name));
+        format!(
+            "<svg viewBox=\"0 0 {width:.3} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" \
+             aria-label=\"{title}\"><title>{title}</title>{bands}</svg>"
+        )
     }
 }
 

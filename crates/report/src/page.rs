@@ -5,11 +5,14 @@ use crate::chart::{Chart, ChartError};
 use crate::escape::escaped;
 use crate::heat::Heat;
 use crate::lanes::Lanes;
+use crate::sample_table::SampleTable;
 use crate::topology::Topology;
 use std::fmt::Write;
 
 /// The look of a page, on screens of any width and on paper.
 const STYLE: &str = include_str!("style.css");
+/// What sorts tables of samples. Without it the page is complete, too.
+const SORT: &str = include_str!("sort.js");
 /// Columns with longer cells than this are words: they may be broken into lines.
 const LONG: usize = 40;
 
@@ -37,15 +40,15 @@ impl Table {
             |column: usize| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.chars().count() > LONG));
         let classes: Vec<&str> =
             (0..self.head.len()).map(|column| if is_long(column) { " class=\"long\"" } else { "" }).collect();
-        let cells = |row: &[String], tag: &str| {
-            let cell = |(cell, class): (&String, &&str)| format!("<{tag}{class}>{}</{tag}>", escaped(cell));
-            row.iter().zip(&classes).map(cell).collect::<String>()
+        let name = |(name, class): (&String, &&str)| format!("<th scope=\"col\"{class}>{}</th>", escaped(name));
+        let cell = |(column, (cell, class)): (usize, (&String, &&str))| match column {
+            0 => format!("<th scope=\"row\"{class}>{}</th>", escaped(cell)),
+            _ => format!("<td{class}>{}</td>", escaped(cell)),
         };
-        let rows: String = self.rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row, "td"))).collect();
-        format!(
-            "<div class=\"wide\"><table><thead><tr>{}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
-            cells(&self.head, "th")
-        )
+        let head: String = self.head.iter().zip(&classes).map(name).collect();
+        let cells = |row: &[String]| row.iter().zip(&classes).enumerate().map(cell).collect::<String>();
+        let rows: String = self.rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row))).collect();
+        format!("<div class=\"wide\"><table><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n")
     }
 }
 
@@ -55,12 +58,14 @@ pub struct Page {
     title: String,
     headings: Vec<String>,
     body: String,
+    /// Whether a table of samples is on it, which a script sorts.
+    is_sortable: bool,
 }
 
 impl Page {
     /// An empty page.
     pub fn new(title: &str) -> Self {
-        Page { title: title.to_owned(), headings: Vec::new(), body: String::new() }
+        Page { title: title.to_owned(), headings: Vec::new(), body: String::new(), is_sortable: false }
     }
 
     /// A heading.
@@ -73,6 +78,11 @@ impl Page {
     /// A heading below a heading.
     pub fn subheading(&mut self, text: &str) -> &mut Self {
         self.push(format_args!("<h3>{}</h3>\n", escaped(text)))
+    }
+
+    /// A heading below a heading, to which links lead.
+    pub(crate) fn named_subheading(&mut self, anchor: &str, text: &str) -> &mut Self {
+        self.push(format_args!("<h3 id=\"{}\">{}</h3>\n", escaped(anchor), escaped(text)))
     }
 
     /// A few words above a table or a drawing.
@@ -97,8 +107,9 @@ impl Page {
 
     /// Facts: a name and what is so called.
     pub fn facts(&mut self, facts: &[(&str, String)]) -> &mut Self {
-        let row =
-            |(name, text): &(&str, String)| format!("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(text));
+        let row = |(name, text): &(&str, String)| {
+            format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escaped(name), escaped(text))
+        };
         let rows: String = facts.iter().map(row).collect();
         self.push(format_args!("<table class=\"facts\"><tbody>\n{rows}</tbody></table>\n"))
     }
@@ -133,6 +144,20 @@ impl Page {
         Ok(self.push(format_args!("<figure>{svg}</figure>\n")))
     }
 
+    /// Samples, which a script sorts by the columns.
+    pub(crate) fn samples(&mut self, samples: &SampleTable) -> &mut Self {
+        self.is_sortable = true;
+        self.push(format_args!("{}", samples.html()))
+    }
+
+    /// What `add` adds shows when it is asked for.
+    pub(crate) fn fold<E>(&mut self, summary: &str, add: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<(), E> {
+        self.push(format_args!("<details class=\"part\"><summary>{}</summary>\n", escaped(summary)));
+        add(self)?;
+        self.push(format_args!("</details>\n"));
+        Ok(())
+    }
+
     /// A table that shows when it is asked for.
     pub fn folded(&mut self, summary: &str, table: &Table) -> &mut Self {
         self.push(format_args!("<details><summary>{}</summary>{}</details>\n", escaped(summary), table.html()))
@@ -140,16 +165,17 @@ impl Page {
 
     /// The page.
     pub fn html(&self) -> String {
-        let Page { title, headings, body } = self;
+        let Page { title, headings, body, is_sortable } = self;
         let title = escaped(title);
         let link = |(i, text): (usize, &String)| format!("<li><a href=\"#part-{}\">{}</a></li>", i + 1, escaped(text));
         let links: String = headings.iter().enumerate().map(link).collect();
         let nav = if headings.len() > 1 { format!("<nav><ul>{links}</ul></nav>\n") } else { String::new() };
+        let script = if *is_sortable { format!("<script>\n{SORT}</script>\n") } else { String::new() };
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
              content=\"width=device-width, \
              initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}</style></head><body>\n<h1>{title}</h1>\n\
-             {nav}{body}</body></html>\n"
+             {nav}{body}{script}</body></html>\n"
         )
     }
 
@@ -179,6 +205,6 @@ mod tests {
         let html = page.html();
         assert!(html.contains("A &amp; B") && html.contains("&lt;1&gt;") && html.ends_with("</html>\n"));
         assert!(html.contains("<a href=\"#part-2\">h2</a>") && html.contains("<h2 id=\"part-1\">h &lt;1&gt;</h2>"));
-        assert!(html.contains("<th>f&amp;</th><td>xxxxxxxxx</td>"), "{html}");
+        assert!(html.contains("<th scope=\"row\">f&amp;</th><td>xxxxxxxxx</td>"), "{html}");
     }
 }

@@ -3,6 +3,7 @@
 use crate::chart::ChartError;
 use crate::map_page::MeasuredMachine;
 use crate::page::Page;
+use crate::samples_page::{self, ShownRun};
 use crate::search_page::SearchRun;
 use crate::summary::{SCHEMA_VERSION, Summary};
 use crate::{comparison, map_page, runs, search_page, tuning_page};
@@ -43,7 +44,16 @@ pub(crate) enum RecordedError {
     },
 }
 
+/// Fields that only a run of `zerohop align` has.
+const OF_RUN: [&str; 3] = ["run", "plan", "index"];
+
 impl Recorded {
+    /// Whether `text` looks like a run of `zerohop align`, of whatever version.
+    pub(crate) fn is_run(text: &str) -> bool {
+        let value = serde_json::from_str::<Value>(text);
+        value.is_ok_and(|value| OF_RUN.iter().all(|name| value.get(name).is_some()))
+    }
+
     /// What `text` holds.
     ///
     /// # Errors
@@ -56,7 +66,7 @@ impl Recorded {
             Ok(Recorded::Tuning(parsed("zerohop tune", value)?))
         } else if has(&["machine", "map"]) {
             Ok(Recorded::Map(parsed("zerohop topo --measure --json", value)?))
-        } else if has(&["run", "plan", "index"]) {
+        } else if has(&OF_RUN) {
             is_version(&value, "zerohop align --json", SCHEMA_VERSION)?;
             Ok(Recorded::Align(parsed("zerohop align --json", value)?))
         } else if has(&["ranks", "queries", "output_bytes"]) {
@@ -101,15 +111,18 @@ pub(crate) fn show(page: &mut Page, records: &[(String, Recorded)]) -> Result<()
             tuning_page::add(page, name, tuning)?;
         }
     }
-    let runs: Vec<comparison::Named<'_>> = records
+    let runs = records
         .iter()
-        .filter_map(|(name, record)| if let Recorded::Align(run) = record { Some((&**name, &**run)) } else { None })
-        .collect();
+        .filter_map(|(name, record)| if let Recorded::Align(run) = record { Some((name, run)) } else { None });
+    let runs: Vec<ShownRun<'_>> =
+        runs.enumerate().map(|(number, (file, run))| ShownRun { file, run, number }).collect();
+    samples_page::add(page, &runs);
     if !runs.is_empty() {
         under(page, "Runs");
     }
-    comparison::add(page, &runs)?;
-    runs.iter().for_each(|(name, run)| runs::add(page, name, run));
+    let named: Vec<comparison::Named<'_>> = runs.iter().map(|shown| (shown.file, shown.run)).collect();
+    comparison::add(page, &named)?;
+    runs.iter().try_for_each(|shown| runs::add(page, shown))?;
     for (name, record) in records {
         if let Recorded::Search(run) = record {
             under(page, "Searches");
@@ -166,7 +179,7 @@ mod tests {
             "r&lt;1&gt;.json",
             "a &lt;b&gt;.fa",
             "12,345,678 in, 12,345,678 accounted for",
-            "<td>map</td><td>425.600</td><td>66.5 %</td>",
+            "<th scope=\"row\">map</th><td>425.600</td><td>66.5 %</td>",
             "node 7 (8 workers)",
             "local to node 3",
             "97.7 %",
@@ -221,7 +234,7 @@ mod tests {
         assert!(
             part.contains("projected (s)")
                 && part.contains("class=\"bars computed\"")
-                && part.contains("<th>mean s, projected</th>")
+                && part.contains("<th scope=\"col\">mean s, projected</th>")
         );
         assert!(!full.contains("projected") && !full.contains("bars computed"));
         for wanted in ["Part A: one copy", "Part B: several", "A: 1 x 64 threads, original", "1.00x", "took 1.31 times"]
@@ -239,7 +252,7 @@ mod tests {
             ">95.0<",
             ">13.5<",
             ">190.0<",
-            "<td>all that of node 0</td><td>1234.5</td>",
+            "<th scope=\"row\">all that of node 0</th><td>1234.5</td>",
             "2026-11-18 11:06 UTC",
             "&lt;refused&gt;",
         ] {

@@ -1,7 +1,12 @@
-//! What a run of `zerohop align` shows of itself.
+//! What a run of `zerohop align` shows: what was sequenced, and how the program ran.
 
-use crate::lanes::{Band, Lane, Lanes};
+use crate::chart::ChartError;
+use crate::lanes::{Lane, Lanes};
 use crate::page::{Page, Table};
+use crate::pictures;
+use crate::samples_page::ShownRun;
+use crate::sequenced::Sequenced;
+use crate::stages::{self, BANDS};
 use crate::steps::{by_step, together};
 use crate::summary::{Summary, percent};
 use crate::text::{grouped, machine_words, rank_words, reads_words, seconds};
@@ -9,30 +14,35 @@ use crate::topology::Topology;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zerohop_model::measurement::WorkerReport;
-use zerohop_model::timeline::Stage;
 
 /// More workers than these are shown in groups.
 const MOST_LANES: usize = 32;
 
-/// The stages, in the order of [`Stage::ALL`]: blue is the work itself, greys are waiting.
-const BANDS: [Band; Stage::ALL.len()] = [
-    ("claim", "#e69f00"),
-    ("wait for input", "#c4c4c4"),
-    ("parse", "#009e73"),
-    ("map", "#0072b2"),
-    ("encode", "#cc79a7"),
-    ("commit", "#d55e00"),
-    ("wait for output", "#505050"),
-];
+/// What one run shows: what was sequenced, and, folded, how the program ran.
+pub(crate) fn add(page: &mut Page, shown: &ShownRun<'_>) -> Result<(), ChartError> {
+    let run = shown.run;
+    page.named_subheading(&shown.anchor(), &shown.title());
+    page.caption("What was sequenced").facts(&Sequenced::of(run).facts(&run.sample));
+    pictures::add(page, run)?;
+    page.fold("How the program ran", |page| {
+        add_program(page, run);
+        Ok(())
+    })
+}
 
-/// The sections of one run.
-pub(crate) fn add(page: &mut Page, name: &str, run: &Summary) {
-    page.subheading(name).facts(&facts(run));
+fn add_program(page: &mut Page, run: &Summary) {
+    page.facts(&facts(run));
     for note in run.notes.iter().chain(&run.run.refused) {
         page.note(note);
     }
     if run.has_other_ranks() {
         page.note("CPU time, memory, plan and machine, and all that follows here, are those of rank 0.");
+    }
+    if let Some(words) = run.process_words() {
+        page.note(&format!(
+            "CPU time and peak memory are those of {words}; where index copies lie is the same for all of them. Times \
+             and workers are this sample's own, but its neighbours ran at the same time."
+        ));
     }
     add_times(page, run);
     page.caption("Where the memory lay");
@@ -48,6 +58,7 @@ pub(crate) fn add(page: &mut Page, name: &str, run: &Summary) {
 fn facts(run: &Summary) -> Vec<(&'static str, String)> {
     let (tally, used) = (&run.run.tally, &run.resources);
     let inputs: Vec<String> = run.inputs.iter().map(|lane| lane.join(" and ")).collect();
+    let of_process = run.process_words().map_or(String::new(), |words| format!(", of {words}"));
     let mut facts = vec![
         ("command", run.command.clone()),
         ("engine", format!("{} {} (zerohop {})", run.engine.0, run.engine.1, run.version)),
@@ -63,8 +74,8 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
                 grouped(run.reads_per_second() as u64)
             ),
         ),
-        ("CPU", format!("{} user, {} system", seconds(used.user), seconds(used.system))),
-        ("memory", format!("{} at the peak", used.peak_memory)),
+        ("CPU", format!("{} user, {} system{of_process}", seconds(used.user), seconds(used.system))),
+        ("memory", format!("{} at the peak{of_process}", used.peak_memory)),
         ("index", run.index_line()),
         ("plan", run.plan.reasons.join(" ")),
         ("machine", machine_words(&run.machine)),
@@ -100,7 +111,7 @@ fn add_times(page: &mut Page, run: &Summary) {
             threads around one instance, whose times add up.",
         );
     }
-    page.table(&shares(run, external));
+    page.table(&shares(run, external)).folded("What the stages are", &stages::words());
     let lanes = lanes(run);
     if lanes.lanes.iter().all(|lane| lane.steps.is_empty()) {
         page.note("There is no time line in this file: it is from an earlier zerohop, or the run was too short.");

@@ -89,8 +89,15 @@ pub struct Summary {
     pub run: RunReport,
     /// From the start of the program to its end.
     pub wall: Duration,
-    /// What the process used.
+    /// When it ended, in seconds since 1970; none in files that were written before there was this field.
+    #[serde(default)]
+    pub finished: Option<u64>,
+    /// What the process used so far.
     pub resources: ResourceUse,
+    /// Of a sample that `--samples` aligned: how many the run had to align, so that its process used
+    /// [`resources`](Self::resources) for others, too. 0 of a run of its own.
+    #[serde(default)]
+    pub samples: usize,
     /// How the records compare with those of the aligner by itself, if that was asked for.
     #[serde(default)]
     pub comparison: Option<Comparison>,

@@ -52,6 +52,7 @@ impl Summary {
         }
         // Of the others their reads are told alone.
         let of_first = if self.has_other_ranks() { " of rank 0" } else { "" };
+        let of_process = self.process_words().map_or(of_first.to_owned(), |words| format!(" of {words}"));
         line(
             if instances.is_empty() { "workers" } else { "feeders" },
             format!(
@@ -64,7 +65,7 @@ impl Summary {
         line(
             "time",
             format!(
-                "{} in all, {} mapping ({} reads/s); CPU{of_first} {} user, {} system",
+                "{} in all, {} mapping ({} reads/s); CPU{of_process} {} user, {} system",
                 seconds(self.wall),
                 seconds(self.run.wall),
                 grouped(self.reads_per_second() as u64),
@@ -82,11 +83,16 @@ impl Summary {
                 line("reports", reports_words(reports));
             }
         }
-        line("memory", format!("{} at the peak{of_first}", self.resources.peak_memory));
+        line("memory", format!("{} at the peak{of_process}", self.resources.peak_memory));
         for note in self.run.refused.iter().chain(&self.notes) {
             line("note", note.clone());
         }
         out
+    }
+
+    /// Whose CPU time and memory were measured, if it is not this run alone.
+    pub(crate) fn process_words(&self) -> Option<String> {
+        (self.samples > 1).then(|| format!("the process so far, which aligns {} samples", self.samples))
     }
 
     fn insert(&self) -> String {

@@ -1,7 +1,7 @@
 //! What a tuning shows of itself.
 
 use crate::bars::{Bar, Bars};
-use crate::chart::{Chart, ChartError, Kind, Series};
+use crate::chart::{Axes, Chart, ChartError, Kind, Series};
 use crate::page::{Page, Table};
 use crate::text::{grouped, machine_words};
 use crate::topology::Topology;
@@ -96,7 +96,14 @@ fn chart(tuning: &Tuning, part: Part) -> Chart {
         Part::B => "Part B: several copies, instances and page policy",
     };
     let y = if tuning.full { "time for all reads (s)" } else { "time for all reads, projected (s)" };
-    Chart { title: what.to_owned(), x: "threads".to_owned(), y: y.to_owned(), log: false, series: series.collect() }
+    Chart {
+        title: what.to_owned(),
+        x: "threads".to_owned(),
+        y: y.to_owned(),
+        axes: Axes::FromZero,
+        series: series.collect(),
+        parts: Vec::new(),
+    }
 }
 
 /// The best of each policy against the best run of the unchanged program.

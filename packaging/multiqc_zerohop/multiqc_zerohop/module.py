@@ -57,9 +57,12 @@ class MultiqcModule(BaseMultiqcModule):
         log.info("Found %d reports", len(runs))
         self.show_once()
         self.figures(runs)
-        self.reads(runs)
-        self.insert_sizes(runs)
-        self.duplicates(runs)
+        # of the others MultiQC's modules for samtools, mosdepth and Picard show this, from the files of --qc
+        without_reports = {sample: run for sample, run in runs.items() if not run.has_reports()}
+        self.reads(without_reports)
+        self.insert_sizes(without_reports)
+        self.duplicates(without_reports)
+        self.libraries(runs)
         self.placement(runs)
 
     def show_once(self):
@@ -68,11 +71,20 @@ class MultiqcModule(BaseMultiqcModule):
         report.files["custom_content"] = [file for file in files if not is_column_of(file, self.written)]
 
     def figures(self, runs):
-        rows = {sample: run.figures() for sample, run in runs.items()}
-        self.general_stats_addcols(rows, FIGURES)
-        self.write_data_file(rows, "multiqc_zerohop")
+        columns = {sample: run.own_figures() for sample, run in runs.items()}
+        for sample in self.with_library_size():
+            columns.get(sample, {}).pop("library_size", None)
+        self.general_stats_addcols(columns, FIGURES)
+        self.write_data_file({sample: run.figures() for sample, run in runs.items()}, "multiqc_zerohop")
+
+    def with_library_size(self):
+        """Samples of which the module for samtools markdup shows the size of the library."""
+        files = report.files.get("samtools/markdup_txt", [])
+        return {self.clean_s_name(file["fn"], file) for file in files}
 
     def reads(self, runs):
+        if not runs:
+            return
         categories = {
             "proper": {"name": "Properly paired", "color": "#2f7ed8"},
             "mapped": {"name": "Mapped otherwise", "color": "#8bbc21"},
@@ -107,7 +119,11 @@ class MultiqcModule(BaseMultiqcModule):
         }
         title = {"id": "zerohop_duplicates", "title": "zerohop: Duplicates", "ylab": "Mapped reads"}
         self.section("Duplicates", "Mapped reads that are duplicates of others.", bargraph, marked, categories, title)
-        libraries = flat({sample: run.libraries() for sample, run in runs.items()})
+
+    def libraries(self, runs):
+        libraries = flat({sample: run.own_libraries() for sample, run in runs.items()})
+        if not libraries:
+            return
         columns = {
             "pairs": {"title": "Pairs", **COUNT},
             "pair_duplicates": {"title": "Duplicate pairs", **COUNT},

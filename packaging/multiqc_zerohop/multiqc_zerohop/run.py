@@ -1,6 +1,8 @@
 """What the JSON of one run holds, as rows of tables and bars of charts."""
 
 BOUND = ("local", "interleave")
+# What no report of --qc says
+OWN = ("library_size", "reads_per_second")
 
 
 class Run:
@@ -10,9 +12,17 @@ class Run:
         self.summary = summary
         self.tally = summary["run"]["tally"]
 
+    def has_reports(self):
+        """Whether --qc made reports of the records: MultiQC has modules of its own for these."""
+        return bool((self.summary["run"].get("sorted") or {}).get("reports"))
+
     def figures(self):
         """The figures of a run that can be told."""
         return {name: value for name, value in self.summary["figures"].items() if value is not None}
+
+    def own_figures(self):
+        """Those that MultiQC's own modules do not have."""
+        return {name: value for name, value in self.figures().items() if not self.has_reports() or name in OWN}
 
     def reads(self):
         """What became of the reads."""
@@ -45,6 +55,11 @@ class Run:
             library["name"]: {name: library[name] for name in names if library[name] is not None}
             for library in found["libraries"]
         }
+
+    def own_libraries(self):
+        """Those that MultiQC's own modules do not show: they show the only one, and of several not each."""
+        libraries = self.libraries()
+        return {} if self.has_reports() and len(libraries) < 2 else libraries
 
     def workers(self):
         """Workers by node."""

@@ -339,7 +339,8 @@ pub(crate) fn run_all<'r>(
                 let taken = Arc::clone(&taken);
                 move || {
                     let _ended = taken.set_at_end();
-                    told.outcome(sample, align(sample, provider, share, OneOfMany { index, run, taken: &taken }));
+                    let among = OneOfMany { index, run, taken: &taken };
+                    told.outcome(sample, align(sample, provider, share, (among, told.left)));
                 }
             };
             let run = thread.spawn_scoped(scope, aligned).map_err(zerohop_model::error::Error::Thread)?;
@@ -363,13 +364,13 @@ fn join(run: Option<RunningSample<'_, '_>>, told: &SamplesTold<'_>) {
     }
 }
 
-/// Aligns one sample and writes its report. What was made of it before, and not again, goes in the end. None if another
-/// run has completed it meanwhile.
+/// Aligns one sample, of so many, and writes its report. What was made of it before, and not again, goes in the end.
+/// None if another run has completed it meanwhile.
 fn align(
     sample: &SampleJob,
     provider: Option<&dyn IndexProvider>,
     share: &dyn MachineShare,
-    among: OneOfMany<'_>,
+    (among, samples): (OneOfMany<'_>, usize),
 ) -> Result<Option<Summary>, AlignError> {
     let job = &sample.job;
     crate::check(job, provider)?;
@@ -384,6 +385,7 @@ fn align(
     complete::forget(sample)?;
     let done = crate::align_by(job, provider, &OneProcess { share }, Some(among))?;
     let summary = done.ok_or_else(|| AlignError::Failed("nothing was aligned".to_owned()))?.summary;
+    let summary = Summary { samples, ..summary };
     let reports = || {
         crate::tell::write_reports(job, &summary)?;
         complete::write(sample, &summary, made_of)
@@ -395,6 +397,9 @@ fn align(
 
 /// What is said of samples as they end, and to whom.
 pub(crate) struct SamplesTold<'e> {
+    /// How many were to be aligned, by all ranks.
+    left: usize,
+    /// How many there are.
     of: usize,
     quiet: bool,
     /// Which rank this is, if there are several.
@@ -413,7 +418,7 @@ impl<'e> SamplesTold<'e> {
         rank: Option<usize>,
         ended: &'e (dyn Fn(&SampleJob) + Sync),
     ) -> Self {
-        let told = SamplesTold { of, quiet, rank, done: Mutex::new((of - left, Vec::new())), ended };
+        let told = SamplesTold { left, of, quiet, rank, done: Mutex::new((of - left, Vec::new())), ended };
         if left < of && rank.is_none_or(|rank| rank == 0) {
             told.text(&format!("{} of {of} samples are complete already", of - left));
         }

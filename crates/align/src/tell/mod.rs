@@ -4,7 +4,7 @@ pub mod progress;
 pub mod resources;
 
 use crate::job::{AlignError, Job, NULL, files, lanes, sorting};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use zerohop_input::WhenRead;
 use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
@@ -63,7 +63,9 @@ impl EngineTold {
             plan: self.plan,
             run: self.run,
             wall: started.elapsed(),
+            finished: SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs()),
             resources: resources::used(),
+            samples: 0,
             comparison,
             ranks,
             notes: [notes, zerohop_topology::unknown()].concat(),

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// Files that 'align --json', 'search --json', 'tune' or 'topo --measure --json' wrote
+    /// Files that 'align --json', 'search --json', 'tune' or 'topo --measure --json' wrote, or the folder of
+    /// 'align --samples'
     ///
-    /// The kind of a file is recognised by content. Several of a kind are shown together. 'zerohop-lab report' shows
-    /// them, too, beside what 'zerohop-lab' wrote.
+    /// Of a folder all runs of 'align' are shown; several samples are in one table. The kind of a file is recognised by
+    /// content. Several of a kind are shown together. 'zerohop-lab report' shows them,
+    /// too, beside what 'zerohop-lab' wrote.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 

@@ -46,7 +46,7 @@ impl Laboratory for TakenFiles {
 /// # Errors
 /// A file that holds nothing that can be shown; an output that cannot be written, which is then not there.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
-    let (files, notes) = files_of(&args.runs);
+    let (files, notes) = files_of(&args.runs)?;
     notes.iter().for_each(|note| tell::note(note));
     if let Some(output) = &args.output {
         overwrite::apart(&files, [output])?;

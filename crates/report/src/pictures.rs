@@ -1,0 +1,158 @@
+//! The pictures of what was sequenced, in the order in which they are looked at.
+
+use crate::bars::{Bar, Bars};
+use crate::chart::ChartError;
+use crate::curves;
+use crate::page::{Page, Table};
+use crate::summary::{Summary, percent};
+use crate::text::grouped;
+use zerohop_model::index::Product;
+use zerohop_model::measurement::DuplicateReport;
+use zerohop_model::qc_figures::{ContigDepth, QcFigures};
+
+/// The most contigs with a bar each.
+const MOST_CONTIGS: usize = 30;
+
+/// Adds all pictures of a run for which it has numbers.
+pub(crate) fn add(page: &mut Page, run: &Summary) -> Result<(), ChartError> {
+    let nothing = QcFigures::default();
+    let figures = run.qc_figures().unwrap_or(&nothing);
+    page.bars(&reads(run));
+    let inserts = curves::inserts(figures, &run.run.tally.insert);
+    let of_depth = [curves::along_reference(figures), curves::cumulative(figures)];
+    for (number, curve) in of_depth.into_iter().chain([inserts, curves::gc(figures)]).enumerate() {
+        if let Some(curve) = curve {
+            page.chart(&curve.chart)?.folded(&curve.fold, &curve.table);
+        }
+        if number == 0 && figures.contigs.len() > 1 {
+            page.bars(&contigs(figures));
+        }
+    }
+    if figures.mapq.iter().any(|&count| count > 0) {
+        page.bars(&mapping_quality(&figures.mapq))
+            .folded("The same in numbers: each quality", &qualities(&figures.mapq));
+    }
+    for curve in [curves::quality(figures), curves::mismatches(figures)].into_iter().flatten() {
+        page.chart(&curve.chart)?.folded(&curve.fold, &curve.table);
+    }
+    if let Some(found) = run.run.sorted.as_ref().and_then(|sorted| sorted.duplicates.as_ref()) {
+        page.bars(&duplicates(found));
+    }
+    if figures.reads == 0 && run.product == Product::Records {
+        page.note("Sorted with --qc, zerohop also shows depth, G and C, mapping quality, and quality by cycle.");
+    }
+    Ok(())
+}
+
+fn bar(name: String, value: f64, shown: String, colour: usize) -> Bar {
+    Bar { name, value, shown, colour }
+}
+
+/// What became of the reads.
+fn reads(run: &Summary) -> Bars {
+    let tally = &run.run.tally;
+    let count = |(name, count, colour): (&str, u64, usize)| {
+        let part = percent(count, tally.reads);
+        bar(name.to_owned(), part, format!("{part:.2} % ({})", grouped(count)), colour)
+    };
+    let not_mapped = ("not mapped", tally.reads.saturating_sub(tally.mapped), 1);
+    let kinds = match run.proper() {
+        Some(_) => {
+            let otherwise = tally.mapped.saturating_sub(tally.properly_paired);
+            vec![("properly paired", tally.properly_paired, 0), ("mapped otherwise", otherwise, 5), not_mapped]
+        }
+        None => vec![("mapped", tally.mapped, 0), not_mapped],
+    };
+    Bars { title: "Reads".to_owned(), bars: kinds.into_iter().map(count).collect(), ..Bars::default() }
+}
+
+/// The mean depth of the longest contigs.
+fn contigs(figures: &QcFigures) -> Bars {
+    let mut by_length: Vec<&ContigDepth> = figures.contigs.iter().collect();
+    by_length.sort_by_key(|contig| std::cmp::Reverse(contig.length));
+    let least = by_length.get(MOST_CONTIGS).map_or(0, |contig| contig.length + 1);
+    let shown: Vec<&ContigDepth> = figures.contigs.iter().filter(|contig| contig.length >= least).collect();
+    let title = match figures.all_contigs > shown.len() as u64 {
+        true => format!("Mean depth of contigs, the longest of {}", grouped(figures.all_contigs)),
+        false => "Mean depth of contigs".to_owned(),
+    };
+    let one = |contig: &&ContigDepth| bar(contig.name.clone(), contig.depth, format!("{:.2}x", contig.depth), 0);
+    Bars { title, bars: shown.iter().map(one).collect(), ..Bars::default() }
+}
+
+/// Reads by mapping quality: 0, and tens.
+fn mapping_quality(counts: &[u64]) -> Bars {
+    let all: u64 = counts.iter().sum();
+    let range = |first: usize, last: usize| {
+        let part = percent(counts.iter().take(last + 1).skip(first).sum(), all);
+        let name = if first == last { first.to_string() } else { format!("{first} to {last}") };
+        bar(name, part, format!("{part:.2} %"), 0)
+    };
+    let last = counts.len().saturating_sub(1);
+    let tens = (1..=last).step_by(10).map(|first| range(first, (first + 9).min(last)));
+    let title = "Mapping quality of mapped reads that are no duplicates".to_owned();
+    Bars { title, bars: std::iter::once(range(0, 0)).chain(tens).collect(), ..Bars::default() }
+}
+
+fn qualities(counts: &[u64]) -> Table {
+    let occurring = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    let rows = occurring.map(|(quality, &count)| vec![quality.to_string(), grouped(count)]).collect();
+    Table { head: ["mapping quality", "reads"].map(str::to_owned).to_vec(), rows }
+}
+
+/// The part of duplicates among reads with a mapped mate, without one, and in each of several libraries.
+fn duplicates(found: &DuplicateReport) -> Bars {
+    let part = |name: &str, duplicates: u64, all: u64, colour: usize| {
+        let part = percent(duplicates, all);
+        bar(name.to_owned(), part, format!("{part:.2} % ({} of {})", grouped(duplicates), grouped(all)), colour)
+    };
+    let mut bars = vec![
+        part("reads with a mapped mate", found.paired_duplicates, found.paired, 0),
+        part("reads without one", found.single_duplicates, found.single, 0),
+    ];
+    if found.libraries.len() > 1 {
+        let of_library = |library: &zerohop_model::measurement::LibraryReport| {
+            let duplicates = 2 * library.pair_duplicates + library.single_duplicates;
+            part(&format!("library {}", library.name), duplicates, 2 * library.pairs + library.single, 5)
+        };
+        bars.extend(found.libraries.iter().map(of_library));
+    }
+    Bars { title: "Duplicates".to_owned(), bars, ..Bars::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[test]
+    fn every_picture_has_a_title_and_its_numbers() {
+        let mut page = Page::new("t");
+        add(&mut page, &fixtures::with_figures("S1")).unwrap();
+        let html = page.html();
+        for title in [
+            "Depth along the reference",
+            "How much of the reference is covered how deep",
+            "Insert sizes",
+            "G and C in reads, against theory",
+            "Quality by cycle",
+            "Mismatches by cycle",
+        ] {
+            assert!(html.contains(&format!("<title>{title}</title>")), "{title} is not in {html}");
+        }
+        for wanted in ["Mean depth of contigs", ">1 to 10</th>", "Duplicates", "properly paired"] {
+            assert!(html.contains(wanted), "{wanted} is not in {html}");
+        }
+        assert_eq!(html.matches("<svg").count(), html.matches("role=\"img\"").count());
+        assert_eq!(html.matches("The same in numbers").count(), 7);
+        assert!(!html.contains("NaN"));
+    }
+
+    #[test]
+    fn a_run_without_reports_shows_its_reads() {
+        let mut page = Page::new("t");
+        add(&mut page, &fixtures::summary(1, 1, 1.0)).unwrap();
+        let html = page.html();
+        assert!(html.contains("97.20 % (12,000,000)") && html.contains("--qc") && !html.contains("<svg"), "{html}");
+    }
+}
