@@ -15,7 +15,8 @@ results() {
         --repeats 1 1.fq > /dev/null
     local sheet='sample,fastq_1,fastq_2' name
     for name in S10 S2 S1; do
-        sheet+=$'\n'"$name,${reads[0]},${reads[1]}"
+        cp "${reads[0]}" "${name}_1.fq.gz"; cp "${reads[1]}" "${name}_2.fq.gz"
+        sheet+=$'\n'"$name,${name}_1.fq.gz,${name}_2.fq.gz"
     done
     echo "$sheet" > sheet.csv
     zerohop align -q -t 2 --sort --mark-duplicates=samtools --qc --samples sheet.csv --output-dir samples "$reference"
