@@ -11,8 +11,10 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 const SIZE: (u32, u32) = (720, 460);
 /// The end of an axis, as a multiple of the greatest value.
 const ROOM: f64 = 1.25;
+/// The same of the y axis, where x ends with the last point.
+const ROOM_ABOVE: f64 = 1.06;
 /// Of the x axis, the part that a letter of a name takes.
-const PER_LETTER: f64 = 0.012;
+const PER_LETTER: f64 = 0.01;
 /// Points of longer rows lie too close to each other for marks.
 const MOST_MARKS: usize = 40;
 
@@ -108,11 +110,15 @@ impl Chart {
     }
 
     fn draw(&self, backend: SVGBackend<'_>) -> Result<(), String> {
-        let (mut x, y) = (self.range(|point| point.0), self.range(|point| point.1));
+        let (mut x, mut y) = (self.range(|point| point.0), self.range(|point| point.1));
         match self.axes {
             // From one power of two to another: all labels between them are powers of two.
             Axes::Logarithmic => x = (x.0.log2().floor().exp2(), x.1.log2().ceil().exp2()),
-            Axes::ToLast => x.1 /= ROOM,
+            Axes::ToLast => {
+                x.1 /= ROOM;
+                // Names of parts need the room above.
+                y.1 /= if self.parts.is_empty() { ROOM / ROOM_ABOVE } else { 1.0 };
+            }
             Axes::FromZero => {}
         }
         let corner = self.free_corner(x, y);
@@ -159,10 +165,23 @@ impl Chart {
         mesh.light_line_style(TRANSPARENT).bold_line_style(RGBColor(225, 225, 225)).draw().map_err(said)?;
         let top = chart.y_range().end;
         self.draw_parts(&mut chart, top)?;
-        self.series.iter().try_for_each(|series| draw_series(&mut chart, series))?;
+        self.series.iter().try_for_each(|series| draw_series(&mut chart, series, self.mark(series)))?;
+        if self.series.iter().all(|series| series.name.is_empty()) {
+            return Ok(());
+        }
         let mut legend = chart.configure_series_labels();
         legend.position(corner).background_style(WHITE.mix(0.85)).border_style(RGBColor(200, 200, 200));
         legend.label_font(("sans-serif", 14)).draw().map_err(said)
+    }
+
+    /// The radius of the marks of a row; none where its points are too close, or nobody measured them.
+    fn mark(&self, series: &Series) -> Option<u32> {
+        match series.points.len() {
+            _ if series.kind == Kind::Predicted => None,
+            // It has no line.
+            1 if !self.parts.is_empty() => Some(2),
+            points => (points <= MOST_MARKS && self.parts.is_empty()).then_some(4),
+        }
     }
 
     /// The names of parts, as far as there is room, and lines between them.
@@ -220,7 +239,7 @@ impl Chart {
 /// A chart whose axes are there.
 type Drawn<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
 
-fn draw_series<X, Y>(chart: &mut Drawn<'_, '_, X, Y>, series: &Series) -> Result<(), String>
+fn draw_series<X, Y>(chart: &mut Drawn<'_, '_, X, Y>, series: &Series, mark: Option<u32>) -> Result<(), String>
 where
     X: Ranged<ValueType = f64>,
     Y: Ranged<ValueType = f64>,
@@ -228,9 +247,9 @@ where
     let (red, green, blue) = COLOURS[series.colour % COLOURS.len()];
     let colour = RGBColor(red, green, blue);
     let line = colour.stroke_width(2);
-    if series.kind != Kind::Predicted && series.points.len() <= MOST_MARKS {
+    if let Some(radius) = mark {
         let filled = if series.kind == Kind::Measured { colour.filled() } else { line };
-        let marks = series.points.iter().map(|&point| Circle::new(point, 4, filled));
+        let marks = series.points.iter().map(|&point| Circle::new(point, radius, filled));
         chart.draw_series(marks).map_err(said)?;
     }
     let points = series.points.iter().copied();

@@ -109,7 +109,7 @@ pub(crate) fn along_reference(figures: &QcFigures) -> Option<Curve> {
     let head = ["contig", "from base", "to base", "mean depth"].map(str::to_owned).to_vec();
     let fold = match each {
         1 => "The same in numbers".to_owned(),
-        _ => format!("The same in numbers, {each} windows in a row"),
+        _ => format!("The same in numbers, each the mean of {each} windows in a row"),
     };
     Some(Curve { chart, fold, table: Table { head, rows: rows.collect() } })
 }
@@ -173,7 +173,7 @@ pub(crate) fn gc(figures: &QcFigures) -> Option<Curve> {
         let points = from_zero((0..counts.len()).map(|at| normal(at as f64)));
         series.push(Series { name: "normal distribution".to_owned(), points, kind: Kind::Predicted, colour: 1 });
     }
-    Curve::new("G and C in reads, against theory", "G and C (%)", "reads (%)", series, 3)
+    Curve::new("GC content of reads, against theory", "GC (%)", "reads (%)", series, 3)
 }
 
 /// The mean quality by cycle.

@@ -39,7 +39,7 @@ pub(crate) fn add(page: &mut Page, run: &Summary) -> Result<(), ChartError> {
         page.bars(&duplicates(found));
     }
     if figures.reads == 0 && run.product == Product::Records {
-        page.note("Sorted with --qc, zerohop also shows depth, G and C, mapping quality, and quality by cycle.");
+        page.note("Sorted with --qc, zerohop also shows depth, GC content, mapping quality, and quality by cycle.");
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ mod tests {
             "Depth along the reference",
             "How much of the reference is covered how deep",
             "Insert sizes",
-            "G and C in reads, against theory",
+            "GC content of reads, against theory",
             "Quality by cycle",
             "Mismatches by cycle",
         ] {

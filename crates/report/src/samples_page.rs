@@ -64,7 +64,7 @@ const COLUMNS: [Column; 9] = [
     Column { name: "mean depth", digits: 1, least: 0.1, value: |s| s.depth },
     of_percent("20x or deeper %", 2, Sequenced::covered_20),
     Column { name: "error rate %", digits: 3, least: 0.01, value: |s| s.error_rate },
-    of_percent("G and C %", 1, |s| s.gc),
+    of_percent("GC %", 1, |s| s.gc),
 ];
 
 /// The table of all samples, if there are several.

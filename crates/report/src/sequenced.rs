@@ -79,7 +79,7 @@ impl Sequenced {
             ("reference covered", Some(covered.join(", ")).filter(|words| !words.is_empty())),
             ("error rate", self.error_rate.map(|part| format!("{part:.3} % (edits of bases on the reference)"))),
             ("mean quality", self.quality.map(|quality| format!("{quality:.1} (of all cycles)"))),
-            ("G and C", self.gc.map(|part| format!("{part:.1} % of a read in the mean"))),
+            ("GC content", self.gc.map(|part| format!("{part:.1} % of a read in the mean"))),
         ];
         facts.into_iter().filter_map(|(name, words)| Some((name, words?))).collect()
     }
@@ -135,7 +135,7 @@ mod tests {
         let covered = "99.00 % at least 1x, 80.00 % at least 10x, 60.00 % at least 20x, 0.00 % at least 30x";
         assert_eq!((fact("reference covered"), with.covered_20()), (Some(covered), Some(60.0)));
         assert_eq!(fact("error rate"), Some("0.500 % (edits of bases on the reference)"));
-        assert_eq!(fact("G and C"), Some("45.0 % of a read in the mean"));
+        assert_eq!(fact("GC content"), Some("45.0 % of a read in the mean"));
         assert_eq!(fact("mean quality"), Some("35.0 (of all cycles)"));
         let without = Sequenced::of(&fixtures::summary(1, 1, 1.0)).facts("");
         assert_eq!(without.len(), 3, "{without:?}");
