@@ -125,7 +125,7 @@ mod tests {
             show_exchange("e.jsonl", &exchange_runs_of(&lines(repetitions)).unwrap(), &mut page);
             page.html()
         };
-        for wanted in ["2 (a &lt;b&gt; network)", "<td>two-sided</td><td>3</td>", "<td>1.200</td>", "<td>20.0 %</td>"] {
+        for wanted in ["2 (a &lt;b&gt; network)", ">two-sided</th><td>3</td>", "<td>1.200</td>", "<td>20.0 %</td>"] {
             assert!(html(3).contains(wanted), "{wanted} is not in {}", html(3));
         }
         let told = exchange_runs_of(&(lines(1) + "{\"variant\"")).unwrap_err();
