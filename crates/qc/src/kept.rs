@@ -47,7 +47,7 @@ impl RankReports {
     /// [`Error::Kept`]: the file cannot be written.
     pub fn finish(self) -> Result<Vec<u8>, Error> {
         lock(&self.file).sync_data().map_err(|source| fault(&self.path, source))?;
-        serde_json::to_vec(&self.seen.into_sums().1).map_err(|error| Error::Internal(error.to_string()))
+        serde_json::to_vec(&self.seen.into_sums().2).map_err(|error| Error::Internal(error.to_string()))
     }
 }
 

@@ -24,6 +24,7 @@ mod counts;
 mod coverage;
 mod cycles;
 mod depth;
+mod figures;
 mod flagstat;
 mod idxstats;
 mod kept;

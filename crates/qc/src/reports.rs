@@ -1,6 +1,7 @@
 //! All reports of one output.
 
 use crate::depth::by_contig;
+use crate::figures::figures;
 use crate::kept::KeptParts;
 use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, lines_of_part};
 use crate::order::{Chain, KnownPart, Of, ReadPart};
@@ -13,6 +14,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
+use zerohop_model::qc_figures::QcFigures;
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Visit, Visitors};
 
@@ -43,6 +45,8 @@ pub struct Finished {
     pub picard: Option<PicardFiles<String>>,
     /// mosdepth's files of lines, in the order of [`BedFiles`].
     pub lines: Vec<BedFile>,
+    /// What tables and pictures are made of.
+    pub figures: QcFigures,
     /// The time that workers of all processes spent, about.
     pub time: Duration,
 }
@@ -90,8 +94,21 @@ impl Reports {
     /// [`Error::Output`]: a file cannot be written.
     pub fn finish(self) -> Result<Finished, Error> {
         let Reports { seen, heading, picard: spec, chain, files } = self;
-        let (lines, sums) = seen.into_sums();
-        let Sums { flagstat, idxstats, cycles, stats, depths, coverage, mosdepth, picard, cost } = sums;
+        let (lines, windows, sums) = seen.into_sums();
+        let Sums {
+            flagstat,
+            idxstats,
+            cycles,
+            stats,
+            depths,
+            coverage,
+            mosdepth,
+            picard,
+            cost,
+            windows: depths_of_windows,
+        } = sums;
+        let of_tools = (&stats, &cycles, &mosdepth);
+        let figures = figures((&lines.contigs, &windows), &depths_of_windows, of_tools);
         Ok(Finished {
             stats: stats.text(&heading, &cycles, &depths, into_inner(chain).into_gc_bins()),
             flagstat: flagstat.text(),
@@ -102,6 +119,7 @@ impl Reports {
             picard: spec.map(|spec| picard.files(&cycles, &spec)).transpose()?,
             lines: into_inner(files).finish(&lines)?,
             time: cost.time(),
+            figures,
         })
     }
 
@@ -109,7 +127,7 @@ impl Reports {
     fn settle(&self, part: &KnownPart, sums: &mut Sums) -> Result<(), Error> {
         let lines = &self.seen.lines;
         let contigs = &lines.contigs;
-        let Sums { depths, coverage, mosdepth, picard, .. } = sums;
+        let Sums { depths, coverage, mosdepth, picard, windows, .. } = sums;
         if let Some(spec) = &self.picard {
             let places = part.read.places.clone();
             let bases = PartBases { before: &part.bases_before, own: &part.read.pileup, places };
@@ -124,7 +142,12 @@ impl Reports {
                 coverage.cover(contig, positions.len() as u64);
             }
         });
-        let of_part = lines_of_part(lines, mosdepth, |each| runs(part, Of::Mosdepth, contigs, each));
+        let of_part = lines_of_part(lines, mosdepth, |each| {
+            runs(part, Of::Mosdepth, contigs, |contig, positions, depth| {
+                windows.add(contig, &positions, depth, &self.seen.windows);
+                each(contig, positions, depth);
+            });
+        });
         lock(&self.files).put(part.number, of_part, lines, mosdepth)
     }
 }

@@ -4,6 +4,7 @@ use crate::cost::Cost;
 use crate::counts::add_all;
 use crate::coverage::Coverage;
 use crate::cycles::Cycles;
+use crate::figures::WindowDepths;
 use crate::flagstat::FlagStat;
 use crate::idxstats::IdxStats;
 use crate::mosdepth::Mosdepth;
@@ -24,6 +25,7 @@ pub(crate) struct Sums {
     pub(crate) coverage: Coverage,
     pub(crate) mosdepth: Mosdepth,
     pub(crate) picard: Picard,
+    pub(crate) windows: WindowDepths,
     pub(crate) cost: Cost,
 }
 
@@ -44,6 +46,7 @@ impl AddAssign<&Sums> for Sums {
         self.coverage += &more.coverage;
         self.mosdepth += &more.mosdepth;
         self.picard += &more.picard;
+        self.windows += &more.windows;
         self.cost += more.cost;
     }
 }

@@ -3,6 +3,7 @@
 use crate::coverage;
 use crate::cycles::ReadSums;
 use crate::depth::{Place, place};
+use crate::figures::WindowSpec;
 use crate::mosdepth::{LinesSpec, add_edges};
 use crate::order::{Of, ReadPart, end};
 use crate::picard::{Capture, PicardSpec};
@@ -23,7 +24,8 @@ pub(crate) struct Seen {
     pub(crate) lines: LinesSpec,
     /// What Picard's metrics are made with, if they are wanted.
     reference: Option<Arc<ContigBases>>,
-    pub(crate) capture: Option<Arc<Capture>>,
+    capture: Option<Arc<Capture>>,
+    pub(crate) windows: WindowSpec,
     sums: Mutex<Sums>,
 }
 
@@ -50,6 +52,7 @@ pub(crate) struct Visitor<'r> {
 impl Seen {
     pub(crate) fn new(lines: LinesSpec, picard: Option<&PicardSpec>) -> Self {
         Seen {
+            windows: WindowSpec::new(&lines.contigs),
             lines,
             reference: picard.map(|picard| Arc::clone(&picard.reference)),
             capture: picard.and_then(|picard| picard.capture.clone()),
@@ -76,8 +79,8 @@ impl Seen {
     }
 
     /// All sums, when all visitors are gone.
-    pub(crate) fn into_sums(self) -> (LinesSpec, Sums) {
-        (self.lines, into_inner(self.sums))
+    pub(crate) fn into_sums(self) -> (LinesSpec, WindowSpec, Sums) {
+        (self.lines, self.windows, into_inner(self.sums))
     }
 }
 

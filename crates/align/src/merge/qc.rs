@@ -83,7 +83,7 @@ impl Qc {
         parts: PartsToMake,
     ) -> Result<(Vec<Report>, Option<QcReport>), AlignError> {
         let Qc { options: QcOptions { mosdepth, picard, .. }, spec, files, now, made } = self;
-        let finished = match made {
+        let mut finished = match made {
             Made::All(reports) => reports.finish()?,
             Made::Own(own, folder) => {
                 let sums = part.at_first(own.finish()?)?;
@@ -98,15 +98,10 @@ impl Qc {
                 reports.finish()?
             }
         };
-        let time = finished.time;
+        let (time, figures) = (finished.time, std::mem::take(&mut finished.figures));
         let reports = written(finished, &now, &files)?;
-        let cost = QcReport {
-            files: reports.len() as u64,
-            time,
-            mosdepth: mosdepth.words,
-            picard: picard.is_some(),
-            ..QcReport::default()
-        };
+        let cost =
+            QcReport { files: reports.len() as u64, time, mosdepth: mosdepth.words, picard: picard.is_some(), figures };
         Ok((reports, Some(cost)))
     }
 }

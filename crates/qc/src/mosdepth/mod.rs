@@ -127,6 +127,13 @@ impl Mosdepth {
         count_at(&mut of_contig.windows, (value.round() as usize).min(LARGEST_MEAN));
     }
 
+    /// By depth: places of all contigs.
+    pub(crate) fn places(&self) -> Vec<u64> {
+        let mut places = Vec::new();
+        self.contigs.values().for_each(|of_contig| add_all(&mut places, &of_contig.all.places));
+        places
+    }
+
     /// The contigs that are told of.
     fn told<'m>(&'m self, lines: &'m LinesSpec) -> impl Iterator<Item = (&'m str, &'m OfContig)> {
         let leaves_out = lines.mosdepth.leaves_out_contigs();

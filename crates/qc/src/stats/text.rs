@@ -5,6 +5,7 @@ use crate::cycles::{Bases, Cycles};
 use crate::number::scientific;
 use crate::record::ReadOrder;
 use std::fmt::Write as _;
+use zerohop_model::qc_figures::QcFigures;
 
 /// Of so many reads all but some have an insert size in the main bulk.
 const MAIN_BULK: f32 = 0.99;
@@ -64,6 +65,30 @@ impl Stats {
         coverage(&mut out, depths);
         gc_depth(&mut out, bins, self.mean_length());
         out
+    }
+
+    /// What tables and pictures are made of.
+    pub(crate) fn figures(&self) -> QcFigures {
+        let Inserts { told, pairs, .. } = self.inserts();
+        let mut inserts: Vec<u64> = told.iter().map(|counts| counts.iter().sum()).collect();
+        let larger = pairs.iter().sum::<u64>() - inserts.iter().sum::<u64>();
+        if !inserts.is_empty() {
+            inserts.push(larger);
+        }
+        let gc_at = |percent: usize| {
+            let of_mate = |mate: &OfMate| mate.gc.get(percent * (GC_PLACES - 1) / 100).copied().unwrap_or(0);
+            self.mates.iter().map(of_mate).sum()
+        };
+        QcFigures {
+            reads: self.reads(),
+            bases: self.get(Sum::Bases),
+            mapped_bases: self.get(Sum::CigarBases),
+            edits: self.get(Sum::Mismatches),
+            inserts,
+            gc: (0..=100).map(gc_at).collect(),
+            mapq: self.mapq.clone(),
+            ..QcFigures::default()
+        }
     }
 
     fn reads(&self) -> u64 {
