@@ -59,7 +59,7 @@ GROUPS_='-R @RG\tID:x\tSM:s\tLB:one -R @RG\tID:y\tSM:s\tLB:two'
 ALL="--sort --mark-duplicates=picard --optical-distance 100 --mate-tags"
 records() { samtools view --no-PG -h -T ref.fa "$1" | grep -v '^@PG'; }
 
-QC="--qc --mosdepth=-b500 --picard-metrics"
+QC="--qc --stats-reference --mosdepth=-b500 --picard-metrics"
 
 # beside FILE: options for its metrics, for pairs of which a mate was not aligned, and for reports
 beside() {

@@ -9,6 +9,7 @@ use crate::depth::Edges;
 use crate::mosdepth::LinesSpec;
 use crate::order::ReadPart;
 use crate::spec::ReportSpec;
+use crate::stats::PlacedRead;
 use crate::sums::Sums;
 use crate::visitor::{Seen, TakesParts, lock};
 use std::collections::BTreeMap;
@@ -38,7 +39,7 @@ impl RankReports {
     pub fn new(spec: &ReportSpec, path: &Path) -> Result<Self, Error> {
         let file = Mutex::new(File::create(path).map_err(|source| fault(path, source))?);
         let lines = LinesSpec::new(spec.mosdepth.clone(), spec.contigs.clone());
-        Ok(RankReports { seen: Seen::new(lines, spec.picard.as_ref()), file, path: path.to_owned() })
+        Ok(RankReports { seen: Seen::new(lines, spec), file, path: path.to_owned() })
     }
 
     /// The sums, for [`crate::Reports::add_sums`], when all parts of this process are made and all visitors are gone.
@@ -129,7 +130,7 @@ fn fault(path: &Path, source: io::Error) -> Error {
 }
 
 fn write_part(part: &ReadPart, out: &mut Vec<u8>) {
-    let ReadPart { places, edges, mates, gc, pileup } = part;
+    let ReadPart { places, edges, mates, gc, reads, pileup } = part;
     put(out, places.start);
     put(out, places.end);
     for edges in edges {
@@ -137,6 +138,8 @@ fn write_part(part: &ReadPart, out: &mut Vec<u8>) {
     }
     put_ascending(out, gc.iter().map(|(place, _)| *place));
     gc.iter().for_each(|(_, share)| out.extend_from_slice(&share.to_le_bytes()));
+    put_ascending(out, reads.iter().map(|read| read.place));
+    reads.iter().flat_map(|read| [read.bases, read.length]).for_each(|number| put(out, number.into()));
     mates.write(out);
     pileup.write(out);
 }
@@ -152,6 +155,12 @@ fn read_part(from: &mut &[u8]) -> Option<ReadPart> {
     for (_, share) in &mut part.gc {
         let (bytes, rest) = from.split_first_chunk()?;
         (*share, *from) = (f32::from_le_bytes(*bytes), rest);
+    }
+    for place in take_ascending(from)? {
+        part.reads.push(PlacedRead { place, bases: 0, length: 0 });
+    }
+    for read in &mut part.reads {
+        (read.bases, read.length) = (take(from)? as u32, take(from)? as u32);
     }
     part.mates = crate::mosdepth::Mates::read(from)?;
     part.pileup = crate::picard::Pileup::read(from)?;

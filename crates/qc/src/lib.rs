@@ -45,3 +45,5 @@ pub use mosdepth::{Bed, BedFiles, By, LEFT_OUT, MosdepthSpec, NotBed, Quantizer}
 pub use picard::{Capture, NotTargets, PicardFiles, PicardSpec, Targets};
 pub use reports::{Finished, Reports};
 pub use spec::ReportSpec;
+// What reports are made with.
+pub use zerohop_cram::ContigBases;

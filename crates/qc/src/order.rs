@@ -3,10 +3,10 @@
 //! Parts of the output are made in any order. When a part and all before it have been read, what reaches into it is
 //! known ([`Chain`]). Whoever has read the last of them counts its places (crate::reports).
 
-use crate::depth::{Edges, Place, Reaching, place, split};
+use crate::depth::{Edges, Place, Reaching, place};
 use crate::mosdepth::Mates;
 use crate::picard::Pileup;
-use crate::stats::{GC_DEPTH_BIN, GcDepth};
+use crate::stats::{BinBases, GcBins, PlacedRead};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use zerohop_model::record::Contig;
@@ -32,6 +32,8 @@ pub(crate) struct ReadPart {
     pub(crate) mates: Mates,
     /// For GC-depth, of each record its place, and which share of its bases is G or C.
     pub(crate) gc: Vec<(Place, f32)>,
+    /// The same with a reference.
+    pub(crate) reads: Vec<PlacedRead>,
     /// Bases for Picard's coverage.
     pub(crate) pileup: Pileup,
 }
@@ -44,6 +46,8 @@ pub(crate) struct KnownPart {
     pub(crate) reaching: ForEach<Reaching>,
     /// Bases of records of the parts before that reach into it.
     pub(crate) bases_before: Pileup,
+    /// Bins of GC-depth that begin in it, beside a reference.
+    pub(crate) bins: Vec<BinBases>,
 }
 
 /// Parts that have been read, and what is known behind the last before which none is missing.
@@ -57,17 +61,9 @@ pub(crate) struct Chain {
     gc: GcBins,
 }
 
-/// The bins of samtools stats: one begins at the first record of a contig, and at the first that lies more than
-/// [`GC_DEPTH_BIN`] behind the first one of the bin before. The first bin of all stays empty.
-#[derive(Debug, Default)]
-struct GcBins {
-    bins: Vec<GcDepth>,
-    from: Option<Place>,
-}
-
 impl Chain {
     /// Adds a part. Gives all parts that can be worked off now.
-    pub(crate) fn put(&mut self, number: usize, read: ReadPart) -> Vec<KnownPart> {
+    pub(crate) fn put(&mut self, number: usize, read: ReadPart, contigs: &[Contig]) -> Vec<KnownPart> {
         self.waiting.insert(number, read);
         let mut known = Vec::new();
         while let Some(mut read) = self.waiting.remove(&self.next) {
@@ -78,38 +74,19 @@ impl Chain {
             let behind: ForEach<Reaching> = std::array::from_fn(behind);
             let reaching = std::mem::replace(&mut self.reaching, behind);
             read.gc.iter().for_each(|(place, gc)| self.gc.add(*place, *gc));
+            let bins = read.reads.iter().filter_map(|read| self.gc.add_placed(*read, contigs)).collect();
             let mut bases = Pileup::default();
             [&self.bases, &read.pileup].into_iter().for_each(|before| before.reaching(read.places.end, &mut bases));
             let bases_before = std::mem::replace(&mut self.bases, bases);
-            known.push(KnownPart { number: self.next, read, reaching, bases_before });
+            known.push(KnownPart { number: self.next, read, reaching, bases_before, bins });
             self.next += 1;
         }
         known
     }
 
     /// The bins of GC-depth of all parts.
-    pub(crate) fn into_gc_bins(self) -> Vec<GcDepth> {
-        if self.gc.bins.is_empty() { vec![GcDepth::default()] } else { self.gc.bins }
-    }
-}
-
-impl GcBins {
-    fn add(&mut self, at: Place, gc: f32) {
-        let is_new = self.from.is_none_or(|from| {
-            let ((bin_contig, bin), (contig, position)) = (split(from), split(at));
-            bin_contig != contig || i64::from(position) - i64::from(bin) > GC_DEPTH_BIN
-        });
-        if self.bins.is_empty() {
-            self.bins.push(GcDepth::default());
-        }
-        if is_new {
-            self.from = Some(at);
-            self.bins.push(GcDepth::default());
-        }
-        if let Some(bin) = self.bins.last_mut() {
-            bin.reads += 1;
-            bin.gc += gc;
-        }
+    pub(crate) fn into_gc_bins(self) -> GcBins {
+        self.gc
     }
 }
 

@@ -185,6 +185,11 @@ impl<'r> Record<'r> {
         codes.truncate(self.bases);
     }
 
+    /// Its bases, with those that were hard-clipped.
+    pub(crate) fn length(&self) -> usize {
+        self.bases + self.cigar().filter(|op| op.is_hard_clip()).map(|op| op.length() as usize).sum::<usize>()
+    }
+
     /// From its position up to its end on the reference; one base at least.
     pub(crate) fn span(&self) -> Range<u32> {
         let start = self.position.max(0) as u32;

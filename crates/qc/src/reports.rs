@@ -5,7 +5,7 @@ use crate::figures::figures;
 use crate::kept::KeptParts;
 use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, lines_of_part};
 use crate::order::{Chain, KnownPart, Of, ReadPart};
-use crate::picard::{PartBases, PicardFiles, PicardSpec};
+use crate::picard::{PartBases, PicardFiles};
 use crate::spec::ReportSpec;
 use crate::stats::LARGEST_DEPTH;
 use crate::sums::Sums;
@@ -21,9 +21,10 @@ use zerohop_output::{BedFile, Visit, Visitors};
 /// The reports of one output, while its parts are made.
 pub struct Reports {
     seen: Seen,
-    heading: String,
-    picard: Option<PicardSpec>,
+    spec: ReportSpec,
     chain: Mutex<Chain>,
+    /// Shares of G and C of bins of GC-depth, by their number.
+    shares: Mutex<Vec<(usize, f32)>>,
     files: Mutex<LineFiles>,
 }
 
@@ -57,11 +58,10 @@ impl Reports {
     /// # Errors
     /// [`Error::Output`]: a file cannot be written.
     pub fn new(spec: ReportSpec, files: BedFiles) -> Result<Self, Error> {
-        let ReportSpec { contigs, mosdepth, heading, picard } = spec;
-        let lines = LinesSpec::new(mosdepth, contigs);
+        let lines = LinesSpec::new(spec.mosdepth.clone(), spec.contigs.clone());
         let files = Mutex::new(LineFiles::new(&lines, files)?);
-        let seen = Seen::new(lines, picard.as_ref());
-        Ok(Reports { seen, heading, picard, chain: Mutex::default(), files })
+        let seen = Seen::new(lines, &spec);
+        Ok(Reports { seen, spec, chain: Mutex::default(), shares: Mutex::default(), files })
     }
 
     /// Adds the sums of a process that has kept its parts ([`crate::RankReports`]).
@@ -93,7 +93,7 @@ impl Reports {
     /// # Errors
     /// [`Error::Output`]: a file cannot be written.
     pub fn finish(self) -> Result<Finished, Error> {
-        let Reports { seen, heading, picard: spec, chain, files } = self;
+        let Reports { seen, spec: ReportSpec { heading, picard: spec, .. }, chain, shares, files } = self;
         let (lines, windows, sums) = seen.into_sums();
         let Sums {
             flagstat,
@@ -107,10 +107,12 @@ impl Reports {
             cost,
             windows: depths_of_windows,
         } = sums;
+        let mut bins = into_inner(chain).into_gc_bins();
+        bins.take_shares(&into_inner(shares));
         let of_tools = (&stats, &cycles, &mosdepth);
         let figures = figures((&lines.contigs, &windows), &depths_of_windows, of_tools);
         Ok(Finished {
-            stats: stats.text(&heading, &cycles, &depths, into_inner(chain).into_gc_bins()),
+            stats: stats.text(&heading, &cycles, &depths, bins),
             flagstat: flagstat.text(),
             idxstats: idxstats.text(&lines.contigs),
             coverage: coverage.text(&lines.contigs),
@@ -128,7 +130,11 @@ impl Reports {
         let lines = &self.seen.lines;
         let contigs = &lines.contigs;
         let Sums { depths, coverage, mosdepth, picard, windows, .. } = sums;
-        if let Some(spec) = &self.picard {
+        if let Some(reference) = &self.spec.stats_reference {
+            let shares = part.bins.iter().map(|bin| bin.share(reference)).collect::<Result<Vec<_>, _>>()?;
+            lock(&self.shares).extend(shares);
+        }
+        if let Some(spec) = &self.spec.picard {
             let places = part.read.places.clone();
             let bases = PartBases { before: &part.bases_before, own: &part.read.pileup, places };
             picard.settle(&bases, contigs, spec)?;
@@ -161,7 +167,7 @@ impl Visitors for Reports {
 impl TakesParts for Reports {
     /// Has it wait until all parts before it are known; counts the places of those that are known then.
     fn take(&self, number: usize, part: ReadPart, sums: &mut Sums) -> Result<(), Error> {
-        let known = lock(&self.chain).put(number, part);
+        let known = lock(&self.chain).put(number, part, &self.seen.lines.contigs);
         known.iter().try_for_each(|part| self.settle(part, sums))
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::mosdepth::MosdepthSpec;
 use crate::picard::PicardSpec;
+use std::sync::Arc;
+use zerohop_cram::ContigBases;
 use zerohop_model::record::Contig;
 
 /// How the reports are made.
@@ -13,6 +15,8 @@ pub struct ReportSpec {
     pub mosdepth: MosdepthSpec,
     /// What goes before the lines of samtools stats: comments.
     pub heading: String,
+    /// The reference for `samtools stats`, as with `-r`, if that is wanted.
+    pub stats_reference: Option<Arc<ContigBases>>,
     /// Picard's metrics, if they are wanted.
     pub picard: Option<PicardSpec>,
 }

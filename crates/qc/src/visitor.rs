@@ -6,9 +6,11 @@ use crate::depth::{Place, place};
 use crate::figures::WindowSpec;
 use crate::mosdepth::{LinesSpec, add_edges};
 use crate::order::{Of, ReadPart, end};
-use crate::picard::{Capture, PicardSpec};
+use crate::picard::Capture;
 use crate::record::Record;
 use crate::reference::Window;
+use crate::spec::ReportSpec;
+use crate::stats::{MUCH, PlacedRead};
 use crate::sums::Sums;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,8 +24,10 @@ use zerohop_output::Visit;
 pub(crate) struct Seen {
     /// With all contigs.
     pub(crate) lines: LinesSpec,
-    /// What Picard's metrics are made with, if they are wanted.
+    /// The reference, if it is needed: for Picard's metrics, for `samtools stats`.
     reference: Option<Arc<ContigBases>>,
+    has_picard: bool,
+    has_mismatches: bool,
     capture: Option<Arc<Capture>>,
     pub(crate) windows: WindowSpec,
     sums: Mutex<Sums>,
@@ -50,11 +54,14 @@ pub(crate) struct Visitor<'r> {
 }
 
 impl Seen {
-    pub(crate) fn new(lines: LinesSpec, picard: Option<&PicardSpec>) -> Self {
+    pub(crate) fn new(lines: LinesSpec, spec: &ReportSpec) -> Self {
+        let (picard, of_stats) = (spec.picard.as_ref(), spec.stats_reference.as_ref());
         Seen {
             windows: WindowSpec::new(&lines.contigs),
             lines,
-            reference: picard.map(|picard| Arc::clone(&picard.reference)),
+            reference: picard.map(|picard| &picard.reference).or(of_stats).map(Arc::clone),
+            has_picard: picard.is_some(),
+            has_mismatches: of_stats.is_some(),
             capture: picard.and_then(|picard| picard.capture.clone()),
             sums: Mutex::default(),
         }
@@ -122,12 +129,11 @@ impl Visitor<'_> {
         coverage.add(&record);
         mosdepth.see(&record);
         let is_primary = !record.flags.any(SECONDARY | SUPPLEMENTARY);
-        let has_reference = self.seen.reference.is_some();
-        if is_primary || has_reference {
+        if is_primary || self.seen.reference.is_some() {
             record.unpack(&mut self.codes);
         }
         let read = if is_primary { cycles.add(&record, &self.codes) } else { ReadSums::default() };
-        if has_reference {
+        if self.seen.has_picard {
             picard.add(
                 &record,
                 &self.codes,
@@ -136,10 +142,18 @@ impl Visitor<'_> {
             )?;
         }
         let gc = stats.add(number, &record, read);
+        if self.seen.has_mismatches {
+            if gc.is_some() {
+                stats.add_mismatches(&record, &self.codes, &mut self.window)?;
+            }
+            self.part.reads.extend(placed_read(&record, gc.is_some()));
+        }
         let Ok(contig) = u32::try_from(record.contig) else { return Ok(()) };
         let ReadPart { edges, gc: gc_of_records, mates, .. } = &mut self.part;
         if let Some(gc) = gc {
-            gc_of_records.push((place(contig, record.position.max(0) as u32), gc));
+            if !self.seen.has_mismatches {
+                gc_of_records.push((place(contig, record.position.max(0) as u32), gc));
+            }
             record.aligned().for_each(|(positions, _)| edges[Of::Stats as usize].add(contig, positions));
         }
         if !record.flags.any(coverage::LEFT_OUT) {
@@ -157,6 +171,18 @@ impl Drop for Visitor<'_> {
         self.sums.settle();
         self.seen.add(&self.sums);
     }
+}
+
+/// A record for GC-depth beside the reference; none if it makes no difference.
+fn placed_read(record: &Record<'_>, counts: bool) -> Option<PlacedRead> {
+    let length = record.length() as u32;
+    if !counts && (length < MUCH || record.bases == 0 || record.flags.is_secondary()) {
+        return None;
+    }
+    let contig = u32::try_from(record.contig).ok()?;
+    let deleted = record.cigar().filter(|op| op.letter() == b'D').map(|op| op.length());
+    let bases = if counts { record.bases as u32 + deleted.sum::<u32>() } else { 0 };
+    Some(PlacedRead { place: place(contig, record.position.max(0) as u32), bases, length })
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

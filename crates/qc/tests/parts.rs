@@ -176,7 +176,13 @@ fn reports(
     let capture = (spec.by.is_some()).then(|| Arc::new(Capture { targets: targets(), baits: targets() }));
     let (input, made_by) = ("x.bam".to_owned(), "test".to_owned());
     let picard = Some(PicardSpec { reference: reference(), capture, input, made_by, rounds: 20 });
-    let of_all = ReportSpec { contigs: contigs(), mosdepth: spec.clone(), heading: String::new(), picard };
+    let of_all = ReportSpec {
+        contigs: contigs(),
+        mosdepth: spec.clone(),
+        heading: String::new(),
+        stats_reference: spec.quantize.is_some().then(reference),
+        picard,
+    };
     let all = Reports::new(of_all.clone(), files).unwrap();
     let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (records.len() + 1)).collect();
     bounds.extend([0, records.len()]);

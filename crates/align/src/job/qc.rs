@@ -15,10 +15,23 @@ use zerohop_qc::{Bed, By, Capture, MosdepthSpec, NotBed, NotTargets, PicardFiles
 pub struct QcOptions {
     /// What the names of their files begin with; by default the name of the output.
     pub prefix: Option<PathBuf>,
+    /// Whether `samtools stats` has the reference, as with `-r`.
+    pub stats_reference: bool,
     /// What mosdepth is asked for.
     pub mosdepth: MosdepthOptions,
     /// Picard's metrics, if they are wanted.
     pub picard: Option<PicardOptions>,
+}
+
+impl QcOptions {
+    /// The option that needs the reference, if one does.
+    pub fn needs_reference(&self) -> Option<&'static str> {
+        match (self.picard.is_some(), self.stats_reference) {
+            (true, _) => Some("--picard-metrics"),
+            (false, true) => Some("--stats-reference"),
+            (false, false) => None,
+        }
+    }
 }
 
 /// What Picard's metrics are made with, besides the reference.
@@ -220,8 +233,8 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         "--qc names its files after the output, which is no file: say what their names begin with (--qc=PREFIX)"
     } else {
         // Before all reads are aligned.
-        if qc.picard.is_some() {
-            reference::check_fasta(&job.reference, "--picard-metrics needs the reference")?;
+        if let Some(option) = qc.needs_reference() {
+            reference::check_fasta(&job.reference, &format!("{option} needs the reference"))?;
         }
         return qc.mosdepth.read().map(|_| ());
     };

@@ -14,7 +14,8 @@ use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, FileSink, Visitors};
 use zerohop_process::tell;
 use zerohop_qc::{
-    BedFiles, By, Finished, KeptParts, MosdepthSpec, PicardFiles, PicardSpec, RankReports, ReportSpec, Reports,
+    BedFiles, By, ContigBases, Finished, KeptParts, MosdepthSpec, PicardFiles, PicardSpec, RankReports, ReportSpec,
+    Reports,
 };
 use zerohop_runtime::do_parts;
 
@@ -51,8 +52,13 @@ impl Qc {
         let (Some(files), Some(options)) = (QcFiles::of(job), qc::wanted(job)) else { return Ok(None) };
         let (contigs, (rank, ranks)) = (sink.contigs().to_vec(), part.place());
         let mosdepth = mosdepth(options, &contigs, rank == 0)?;
-        let picard = options.picard.as_ref().map(|options| picard(job, options, &contigs)).transpose()?;
-        let spec = ReportSpec { contigs, mosdepth, heading: heading(job), picard };
+        let reference = options.needs_reference().map(|_| reference(job, &contigs)).transpose()?;
+        let picard = match (&options.picard, &reference) {
+            (Some(options), Some(reference)) => Some(picard(job, options, (&contigs, reference))?),
+            _ => None,
+        };
+        let stats_reference = reference.filter(|_| options.stats_reference);
+        let spec = ReportSpec { contigs, mosdepth, heading: heading(job), stats_reference, picard };
         let folder = part.output().map(|shared| shared.folder.clone());
         let now = folder.as_ref().map_or_else(|| files.clone(), |folder| QcFiles::within(folder, options));
         let made = match folder {
@@ -130,13 +136,22 @@ fn heading(job: &Job) -> String {
     )
 }
 
+/// The bases of these contigs.
+fn reference(job: &Job, contigs: &[Contig]) -> Result<Arc<ContigBases>, AlignError> {
+    Ok(Arc::new(reference::for_cram(&job.reference, false)?.into_contigs(contigs)?))
+}
+
 /// How Picard's files are made, with the comments by which MultiQC knows whose they are.
-fn picard(job: &Job, options: &PicardOptions, contigs: &[Contig]) -> Result<PicardSpec, AlignError> {
+fn picard(
+    job: &Job,
+    options: &PicardOptions,
+    (contigs, reference): (&[Contig], &Arc<ContigBases>),
+) -> Result<PicardSpec, AlignError> {
     let prefix = qc::wanted(job).and_then(|options| options.prefix.as_ref());
     let name = job.output.path.as_ref().or(prefix).and_then(|path| path.file_name()).unwrap_or_default();
     let (version, command) = (env!("CARGO_PKG_VERSION"), job.command.replace('\n', " "));
     Ok(PicardSpec {
-        reference: Arc::new(reference::for_cram(&job.reference, false)?.into_contigs(contigs)?),
+        reference: Arc::clone(reference),
         capture: options.read(contigs)?.map(Arc::new),
         input: name.to_string_lossy().replace(char::is_whitespace, "_"),
         rounds: PicardSpec::ROUNDS,

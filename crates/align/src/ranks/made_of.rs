@@ -34,7 +34,8 @@ pub(super) fn identity(
     let regions = content::of_files(transport, &regions, threads)?;
     identity = identity
         .with_option("--qc, with --mosdepth", &reports.map(|qc| &qc.mosdepth.words))
-        .with("--picard-metrics", reports.is_some_and(|qc| qc.picard.is_some()));
+        .with("--picard-metrics", reports.is_some_and(|qc| qc.picard.is_some()))
+        .with("--stats-reference", reports.is_some_and(|qc| qc.stats_reference));
     let described = content::of_files(transport, &external.engine_file, threads)?;
     let index = content::of_files(transport, &with.files, threads)?;
     let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();

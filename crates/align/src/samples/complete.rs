@@ -74,6 +74,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
     let mosdepth = qc::wanted(job).map(|qc| &qc.mosdepth);
     let reports = mosdepth.map(|mosdepth| &mosdepth.words);
     let picard = qc::wanted(job).is_some_and(|qc| qc.picard.is_some());
+    let stats_reference = qc::wanted(job).is_some_and(|qc| qc.stats_reference);
     let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
     let identity = identity::of_options(job)
         .with("the aligner", &sample.aligner)
@@ -82,6 +83,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
         .with_option("the index of the output", &index)
         .with_option("the reports of --qc, with --mosdepth", &reports)
         .with("--picard-metrics", picard)
+        .with("--stats-reference", stats_reference)
         .with_option("the files of --unaligned", &unaligned);
     let described = job.external.engine_file.iter().map(|file| ("the description", file));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files).map(|file| ("the reads", file));

@@ -70,6 +70,12 @@ pub struct SortArgs {
     #[arg(long, value_name = "PREFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub qc: Option<OsString>,
 
+    /// With --qc, write what samtools stats says with its option -r, too
+    ///
+    /// That is mismatches by cycle (MPC), and GC-depth by the GC of the reference. REF must be FASTA.
+    #[arg(long, requires = "qc", hide_short_help = true)]
+    pub stats_reference: bool,
+
     /// What --qc writes of mosdepth: its own options, quoted as in a shell
     ///
     /// Such as "--by targets.bed --thresholds 1,10,20 --use-median". All are taken but --chrom, --fragment-mode and
@@ -178,6 +184,7 @@ impl SortArgs {
             metrics: self.duplicate_metrics,
             qc: self.qc.map(|prefix| QcOptions {
                 prefix: Some(prefix).filter(|it| !it.is_empty()).map(Into::into),
+                stats_reference: self.stats_reference,
                 mosdepth: self.mosdepth,
                 picard: self.picard_metrics.then_some(PicardOptions { targets: self.targets, baits: self.baits }),
             }),

@@ -8,17 +8,23 @@
 //! | of primary ones | all else |
 
 mod barcodes;
+mod gc_depth;
+mod mismatches;
 mod text;
 
 use crate::counts::{add_all, count_at};
 use crate::cycles::ReadSums;
 use crate::record::{ReadOrder, Record};
+use crate::reference::Window;
 use barcodes::Barcodes;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
+use zerohop_model::error::Error;
 use zerohop_model::record::{DUPLICATE, QC_FAIL, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
-pub(crate) use text::{GC_DEPTH_BIN, GcDepth, LARGEST_DEPTH};
+pub(crate) use gc_depth::{BinBases, GcBins, MUCH, PlacedRead};
+use mismatches::Mismatches;
+pub(crate) use text::LARGEST_DEPTH;
 
 /// Insert sizes from here on are counted as this one.
 const LARGEST_INSERT: usize = 8000;
@@ -93,6 +99,8 @@ pub struct Stats {
     /// By insert size: reads of inward and outward pairs, and of others.
     inserts: Vec<[u64; 3]>,
     barcodes: Barcodes,
+    /// With a reference.
+    mismatches: Option<Mismatches>,
 }
 
 impl Stats {
@@ -124,8 +132,7 @@ impl Stats {
             self.count(Sum::DuplicateReads, 1u64);
         }
         let order = flags.order();
-        let length =
-            bases + record.cigar().filter(|op| op.is_hard_clip()).map(|op| op.length() as usize).sum::<usize>();
+        let length = record.length();
         self.longest = self.longest.max(length);
         if let Some(mate) = self.of_mate(order) {
             mate.longest = mate.longest.max(length);
@@ -145,6 +152,16 @@ impl Stats {
         self.sums[Sum::Mismatches as usize] =
             self.get(Sum::Mismatches).wrapping_add_signed(record.edits().unwrap_or_default());
         Some(gc as f32 / bases as f32)
+    }
+
+    /// Adds the mismatches of a record that counts for depth.
+    pub(crate) fn add_mismatches(
+        &mut self,
+        record: &Record<'_>,
+        codes: &[u8],
+        window: &mut Window<'_>,
+    ) -> Result<(), Error> {
+        self.mismatches.get_or_insert_default().add(record, codes, window)
     }
 
     fn of_mate(&mut self, order: ReadOrder) -> Option<&mut OfMate> {
@@ -295,6 +312,9 @@ impl AddAssign<&Stats> for Stats {
         let inserts = self.inserts.iter_mut().flatten().zip(more.inserts.iter().flatten());
         inserts.for_each(|(all, more)| *all += more);
         self.barcodes += &more.barcodes;
+        if let Some(more) = &more.mismatches {
+            *self.mismatches.get_or_insert_default() += more;
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How samtools stats tells what was counted.
 
+use super::gc_depth::GcBins;
 use super::{GC_PLACES, LONGEST_INDEL, OfMate, Stats, Sum};
 use crate::cycles::{Bases, Cycles};
 use crate::number::scientific;
@@ -11,17 +12,8 @@ use zerohop_model::qc_figures::QcFigures;
 const MAIN_BULK: f32 = 0.99;
 /// Reads that are told of by cycle.
 const MATES: [ReadOrder; 2] = [ReadOrder::First, ReadOrder::Last];
-/// Bases of the reference in a bin of GC-depth.
-pub(crate) const GC_DEPTH_BIN: i64 = 20_000;
 /// Larger depths are counted together.
 pub(crate) const LARGEST_DEPTH: usize = 1000;
-
-/// A bin of GC-depth: the shares of G and C of its reads added up, and how many there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct GcDepth {
-    pub(crate) gc: f32,
-    pub(crate) reads: u32,
-}
 
 /// Insert sizes, as they are told.
 struct Inserts {
@@ -36,7 +28,7 @@ struct Inserts {
 impl Stats {
     /// The report. `depths` are places by their depth, up to [`LARGEST_DEPTH`], and those that are deeper; `bins` are
     /// those of GC-depth.
-    pub(crate) fn text(&self, heading: &str, cycles: &Cycles, depths: &[u64], bins: Vec<GcDepth>) -> String {
+    pub(crate) fn text(&self, heading: &str, cycles: &Cycles, depths: &[u64], bins: GcBins) -> String {
         let mut out = String::from(heading);
         let inserts = self.inserts();
         let [names, bases, qualities] = self.checksums;
@@ -63,12 +55,12 @@ impl Stats {
         counts(&mut out, "MAPQ", &self.mapq);
         self.indels(&mut out);
         coverage(&mut out, depths);
-        gc_depth(&mut out, bins, self.mean_length());
+        bins.tell(&mut out, self.mean_length());
         out
     }
 
     /// What tables and pictures are made of.
-    pub(crate) fn figures(&self) -> QcFigures {
+    pub(crate) fn figures(&self, cycles: &Cycles) -> QcFigures {
         let Inserts { told, pairs, .. } = self.inserts();
         let mut inserts: Vec<u64> = told.iter().map(|counts| counts.iter().sum()).collect();
         let larger = pairs.iter().sum::<u64>() - inserts.iter().sum::<u64>();
@@ -87,8 +79,17 @@ impl Stats {
             inserts,
             gc: (0..=100).map(gc_at).collect(),
             mapq: self.mapq.clone(),
+            mismatches: MATES.map(|mate| self.mismatches_by_cycle(cycles, mate)),
             ..QcFigures::default()
         }
+    }
+
+    /// Which share of the bases of each cycle are others than those of the reference; nothing without one.
+    fn mismatches_by_cycle(&self, cycles: &Cycles, mate: ReadOrder) -> Vec<f64> {
+        let Some(mismatches) = &self.mismatches else { return Vec::new() };
+        let bases = cycles.bases_in_records(&[mate]).into_iter().map(|bases| bases.iter().sum::<u64>());
+        let share = |(cycle, bases): (usize, u64)| mismatches.count(&[mate], cycle) as f64 / bases.max(1) as f64;
+        bases.enumerate().map(share).collect()
     }
 
     fn reads(&self) -> u64 {
@@ -206,6 +207,10 @@ impl Stats {
                 out.push('\n');
             }
         }
+        if let Some(mismatches) = &self.mismatches {
+            // One cycle more than the longest read has.
+            mismatches.tell(out, self.longest + 1, columns);
+        }
     }
 
     fn gc_of_reads(&self, out: &mut String) {
@@ -318,44 +323,4 @@ fn coverage(out: &mut String, depths: &[u64]) {
             depth => writeln!(out, "COV\t[{depth}-{depth}]\t{depth}\t{places}"),
         };
     }
-}
-
-/// Bins by their share of G and C, and how deep they are. The first bin holds no reads, and the share of the last one
-/// is not divided by its reads.
-fn gc_depth(out: &mut String, mut bins: Vec<GcDepth>, mean_length: f32) {
-    let columns = "GC%, unique sequence percentiles, 10th, 25th, 50th, 75th and 90th depth percentile";
-    section(out, "GC-depth", "GCD", columns);
-    let last = bins.len().saturating_sub(1);
-    for bin in bins[..last].iter_mut().filter(|bin| bin.reads > 0) {
-        bin.gc = (100.0 * f64::from(bin.gc) / f64::from(bin.reads)).round_ties_even() as f32;
-    }
-    bins.sort_by(|a, b| a.gc.total_cmp(&b.gc).then(a.reads.cmp(&b.reads)));
-    let mut start = 0;
-    while start < last {
-        let gc = bins[start].gc;
-        let same = bins[start..last].iter().take_while(|bin| f64::from((bin.gc - gc).abs()) < 0.1).count();
-        let of_all = (start + same + 1) as f64 * 100.0 / (last + 1) as f64;
-        let _ = write!(out, "GCD\t{gc:.1}\t{of_all:.3}");
-        for percent in [10, 25, 50, 75, 90] {
-            let depth = percentile(&bins[start..start + same], percent) * mean_length / GC_DEPTH_BIN as f32;
-            let _ = write!(out, "\t{depth:.3}");
-        }
-        out.push('\n');
-        start += same;
-    }
-}
-
-/// The reads of the bin below which so many percent are.
-fn percentile(bins: &[GcDepth], percent: usize) -> f32 {
-    let place = percent as f32 * (bins.len() + 1) as f32 / 100.0;
-    let before = place as usize;
-    let reads = |bin: usize| bins[bin].reads as f32;
-    if before == 0 {
-        return reads(0);
-    }
-    if before >= bins.len() {
-        return reads(bins.len() - 1);
-    }
-    let (low, high) = (bins[before - 1].reads, bins[before].reads);
-    reads(before - 1) + (place - before as f32) * high.wrapping_sub(low) as f32
 }
