@@ -19,6 +19,7 @@ def folder(reference: Path, reads: list[Path], summary: zerohop.Summary, tmp_pat
     shutil.copy(reference, tmp_path / "ref.fa")
     for mate, file in enumerate(reads, 1):
         shutil.copy(file, tmp_path / f"reads_{mate}.fq.gz")
+    (tmp_path / "exome.bed").write_text("NC_000913.3\t1000\t200000\n")
     (tmp_path / "reads.fq").write_text("@first\nACGT\n+\nIIII\n@second\nACGT\n+\nIII\n")
     rows = [f"S1,{reads[0]},{reads[1]}", f"S2,{tmp_path}/reads_1.fq.gz,{tmp_path}/reads_2.fq.gz"]
     (tmp_path / "sheet.csv").write_text("\n".join(["sample,fastq_1,fastq_2", *rows]))

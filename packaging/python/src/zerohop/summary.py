@@ -9,6 +9,7 @@ from typing import Any
 
 from zerohop.document import Document
 from zerohop.program import Word
+from zerohop.reports import report_figures, report_files
 
 SCHEMA_VERSION = 1
 STAGES = ("claim", "wait_input", "parse", "map", "encode", "commit", "wait_output", "wall")
@@ -47,6 +48,11 @@ class Summary(Document):
     def duplicates(self) -> float | None:
         """Mapped reads that are duplicates, in percent; None if they were not looked for."""
         return optional(self["figures"]["duplicates"])
+
+    @property
+    def qc(self) -> Mapping[str, Any] | None:
+        """What the reports found, as numbers: depths, insert sizes, qualities. None if the summary does not say."""
+        return report_figures(self)
 
     @property
     def seconds(self) -> float:
@@ -113,6 +119,13 @@ class Summary(Document):
         """A row per insert size that occurs: proper pairs that have it."""
         counts = enumerate(self["run"]["tally"]["insert"]["counts"])
         return [{"sample": self.sample, "insert_size": size, "pairs": pairs} for size, pairs in counts if pairs]
+
+    def reports(self) -> dict[str, Path]:
+        """The files of the reports (`qc` of `align`) that are there, by kind: "stats", "mosdepth.summary", "regions".
+
+        The index of a .bed.gz file lies beside it (.csi). Relative names are seen from the folder of the run.
+        """
+        return report_files(self)
 
 
 def load(file: Word) -> Summary:
