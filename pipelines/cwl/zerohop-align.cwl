@@ -11,6 +11,8 @@ requirements:
       # the index is looked for beside the reference
       - $(inputs.reference)
       - $(inputs.index)
+      # for the options of mosdepth
+      - $(inputs.targets)
 hints:
   ResourceRequirement:
     coresMin: 4
@@ -56,9 +58,29 @@ inputs:
     doc: Sort by coordinate, and write what samtools stats, flagstat, idxstats and coverage and mosdepth say
   mosdepth:
     type: string?
-    doc: Options of mosdepth for qc, in one word; those of nf-core/sarek by default
+    doc: |
+      Options of mosdepth for qc, in one word; those of nf-core/sarek by default. The file of targets is named without
+      its folder.
     inputBinding:
       prefix: --mosdepth
+  picard_metrics:
+    type: boolean
+    default: false
+    doc: With qc, also write what Picard's CollectMultipleMetrics, CollectGcBiasMetrics and CollectWgsMetrics say
+    inputBinding:
+      prefix: --picard-metrics
+  targets:
+    type: File?
+    doc: |
+      Regions that were enriched, in BED or as an interval list, for picard_metrics: CollectHsMetrics in place of
+      CollectWgsMetrics
+    inputBinding:
+      prefix: --targets
+  baits:
+    type: File?
+    doc: Regions of the probes, if they are others
+    inputBinding:
+      prefix: --baits
   read_group:
     type: string?
     doc: Read group, as in '@RG\tID:x\tSM:y'
@@ -120,7 +142,7 @@ outputs:
       glob: $(inputs.sample).markdup.txt
   reports:
     type: File[]
-    doc: What samtools stats, flagstat, idxstats and coverage and mosdepth say
+    doc: What samtools stats, flagstat, idxstats and coverage, mosdepth and Picard say
     outputBinding:
       glob:
         - $(inputs.sample).$(inputs.format).stats
@@ -128,6 +150,7 @@ outputs:
         - $(inputs.sample).$(inputs.format).idxstats
         - $(inputs.sample).$(inputs.format).coverage.txt
         - $(inputs.sample).mosdepth.*.txt
+        - $(inputs.sample).*_metrics
   depth:
     type: File[]
     doc: Depth of regions and places, in BED

@@ -74,17 +74,20 @@ include { FASTQ_ALIGN_DEDUP_ZEROHOP as PICARD } from '$dedup/main'
 
 workflow {
     genome = Channel.value([ [ id:'genome' ], file('$WORK/genome.fa') ])
+    none = Channel.value([ [:], [], [] ])
+    // the probes are the regions themselves
+    exome = Channel.value([ [ id:'exome' ], file('$WORK/exome.bed'), file('$WORK/exome.bed') ])
     sample = Channel.of([ [ id:'s' ], [ file('${reads[0]}'), file('${reads[1]}') ] ])
     ZEROHOP_INDEX(genome)
     index = ZEROHOP_INDEX.out.index
     // the index has the reference, too
-    ZEROHOP_ALIGN(sample, [ [:], [] ], index, 'bam', false, false)
-    BAM(sample, genome, index, 'bam')
+    ZEROHOP_ALIGN(sample, [ [:], [] ], index, none, 'bam', false, false)
+    BAM(sample, genome, index, none, 'bam')
     // an index in memory
-    CRAM(sample, genome, [ [:], [] ], 'cram')
+    CRAM(sample, genome, [ [:], [] ], none, 'cram')
     BWA_INDEX(genome)
-    BWA(sample, genome, BWA_INDEX.out.index, 'bam')
-    PICARD(sample, genome, index, 'bam')
+    BWA(sample, genome, BWA_INDEX.out.index, none, 'bam')
+    PICARD(sample, genome, index, exome, 'bam')
     ZEROHOP_SEARCH([ [ id:'s' ], file('$WORK/q.fa') ], [ [ id:'db' ], file('$WORK/db') ])
     Channel.topic('versions').unique().collectFile(name: 'versions.txt', storeDir: '.') { it.join(' ') + '\n' }
 }
@@ -98,7 +101,9 @@ process {
     memory = 2.GB
     publishDir = [ path: { "results/${task.process.tokenize(':').first()}" }, mode: 'copy' ]
     withName: 'BWA_INDEX|BWA:ZEROHOP_ALIGN' { ext.args = '--engine bwa-mem' }
-    withName: 'PICARD:ZEROHOP_ALIGN' { ext.args = '--mark-duplicates=picard --qc' }
+    withName: 'PICARD:ZEROHOP_ALIGN' {
+        ext.args = '--mark-duplicates=picard --qc --picard-metrics --mosdepth "-n -b exome.bed"'
+    }
     withName: 'BAM:ZEROHOP_ALIGN' { ext.args = { "-R '@RG\\tID:${meta.id}\\tSM:${meta.id}'" } }
 }
 END
@@ -126,7 +131,8 @@ run() {
     # the stub makes no lines of depth
     local lines="s.regions.bed.gz s.regions.bed.gz.csi"; [[ $folder != stub ]] || lines=
     published PICARD s.bam s.bam.bai s.markdup.txt s.zerohop.json s_mqc.json s.bam.{stats,flagstat,idxstats} \
-        s.bam.coverage.txt s.mosdepth.{summary,global.dist,region.dist}.txt $lines
+        s.bam.coverage.txt s.mosdepth.{summary,global.dist,region.dist}.txt $lines s.gc_bias.{detail,summary}_metrics \
+        s.{alignment_summary,insert_size,quality_distribution,quality_by_cycle,base_distribution_by_cycle,hs}_metrics
     published ZEROHOP_SEARCH s.tsv s.zerohop.json
     [ "$(awk '{ print $2, $3 }' versions.txt | sort -u)" = "$(zerohop --version)" ] ||
         fail "versions: $(cat versions.txt)"
@@ -135,6 +141,7 @@ run() {
 
 aligned() {
     protein_search
+    printf 'NC_000913.3\t1000\t200000\n' > exome.bed
     run real
     same_records real/results/ZEROHOP_ALIGN/s.bam plain.bam
     same_records real/results/BAM/s.bam marked.bam --mark-duplicates --sort -R '@RG\tID:s\tSM:s'

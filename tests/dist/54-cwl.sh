@@ -40,15 +40,19 @@ END
     run_cwl align $format $format.yml
     same_records $format/s.$format marked.$format --sort --mark-duplicates -R '@RG\tID:s\tSM:s'
 done
-[ "$(ls bam | xargs)" = "s.bam s.bam.bai s.markdup.txt s.json s_mqc.json" ] || fail "bam: $(ls bam | xargs)"
+[ "$(ls bam | xargs)" = "s.bam s.bam.bai s.json s.markdup.txt s_mqc.json" ] || fail "bam: $(ls bam | xargs)"
 [ -e cram/s.cram.crai ] || fail "cram: $(ls cram | xargs)"
+printf 'NC_000913.3\t1000\t200000\n' > exome.bed
 cat plain.yml - > qc.yml << END
 qc: true
-mosdepth: --fast-mode --by 1000
+mosdepth: --fast-mode --by exome.bed
+picard_metrics: true
+targets: $(file exome.bed)
+baits: $(file exome.bed)
 END
 run_cwl align qc qc.yml
-[ "$(cat qc/s.bam.flagstat)" = "$(samtools flagstat qc/s.bam)" ] && [ "$(ls qc | wc -l)" = 15 ] &&
-    [ -e qc/s.per-base.bed.gz.csi ] || fail "qc: $(ls qc | xargs)"
+[ "$(cat qc/s.bam.flagstat)" = "$(samtools flagstat qc/s.bam)" ] && [ "$(ls qc | wc -l)" = 23 ] &&
+    [ -e qc/s.per-base.bed.gz.csi ] && [ -s qc/s.hs_metrics ] || fail "qc: $(ls qc | xargs)"
 # cores, a quarter of the memory, and the scratch folder, as the description asks for them
 grep -q -- '--threads 4 .*--sort-memory 4000M --tmp-dir /' bam/s.json || fail "resources are not passed"
 

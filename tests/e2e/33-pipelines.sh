@@ -66,6 +66,32 @@ aligns() {
     done
 }
 
+# no_output: the files in reports/ that are none of these names, in which * is anything (standard input)
+no_output() {
+    sed 's/\./\\./g; s/\*/.*/g' > names.txt
+    ls reports | grep -vxE -f names.txt || true
+}
+
+# All that --qc writes is among the outputs of the nf-core module, and of the CWL description.
+reports() {
+    local left_out
+    printf 'NC_001422.1\t1000\t3000\n' > regions.bed
+    mkdir reports
+    block align script "${values[@]}" prefix=reports/s marking=--mark-duplicates \
+        args='--qc --picard-metrics --mosdepth "--by regions.bed --thresholds 1 --quantize 0:1:"' \
+        duplicates='--duplicate-metrics reports/s.markdup.txt' regions='--targets regions.bed' > reports.sh
+    bash -ue reports.sh 2> /dev/null
+    [ -s reports/s.hs_metrics ] && [ -s reports/s.thresholds.bed.gz ] || fail "reports: $(ls reports)"
+    left_out=$(sed -n 's/.*path("\(\*[^"]*\)").*/\1/p' "$PIPELINES/nf-core/modules/nf-core/zerohop/align/main.nf" |
+        no_output)
+    [ -z "$left_out" ] || fail "the nf-core module has no output for $left_out"
+    # indexes lie beside their files
+    rm reports/s.zerohop.json reports/*.{bai,csi}
+    left_out=$(sed -n 's/.*\$(inputs.sample)/s/p' "$PIPELINES/cwl/zerohop-align.cwl" | sed 's/\$(inputs.format)/bam/' |
+        no_output)
+    [ -z "$left_out" ] || fail "the CWL description has no output for $left_out"
+}
+
 # Of a zerohop that is killed Nextflow gets the exit status, by which pipelines decide whether to try again, and the
 # words.
 ends_as_zerohop() {
@@ -103,12 +129,13 @@ nf_core() {
     ends_as_zerohop
 
     values+=(meta.id=s format=bam reference=genome.fa reads='phix.1.fastq phix.2.fastq'
-        sorting=--sort duplicates='--duplicate-metrics s.markdup.txt' memory='--sort-memory 64M')
+        sorting=--sort duplicates='--duplicate-metrics s.markdup.txt' memory='--sort-memory 64M' regions=)
     aligns samtools marking=--mark-duplicates
     # what Groovy makes of ext.args
     grep -qF "marking = mark_duplicates && !args.contains('--mark-duplicates') ? '--mark-duplicates' : ''" \
         "$PIPELINES/nf-core/modules/nf-core/zerohop/align/main.nf" || fail "the rules of ext.args are not taken"
     aligns picard args=--mark-duplicates=picard marking=
+    reports
     values+=(sorted_index=s.bam.bai metrics=s.markdup.txt reports=s.bam.stats)
     for module in index align search; do
         block $module stub "${values[@]}" > stub.sh

@@ -2,13 +2,14 @@ include { ZEROHOP_ALIGN } from '../../../modules/nf-core/zerohop/align/main'
 
 workflow FASTQ_ALIGN_DEDUP_ZEROHOP {
     take:
-    ch_reads  // channel: [ val(meta), [ reads ] ]
-    ch_fasta  // channel: [ val(meta2), fasta ]
-    ch_index  // channel: [ val(meta3), [ index ] ], or [ [:], [] ]: made in memory
-    format    // string: bam or cram
+    ch_reads   // channel: [ val(meta), [ reads ] ]
+    ch_fasta   // channel: [ val(meta2), fasta ]
+    ch_index   // channel: [ val(meta3), [ index ] ], or [ [:], [] ]: made in memory
+    ch_targets // channel: [ val(meta4), targets, baits ], or [ [:], [], [] ]
+    format     // string: bam or cram
 
     main:
-    ZEROHOP_ALIGN(ch_reads, ch_fasta, ch_index, format, true, true)
+    ZEROHOP_ALIGN(ch_reads, ch_fasta, ch_index, ch_targets, format, true, true)
 
     // one of both is empty
     ch_alignments = ZEROHOP_ALIGN.out.bam.mix(ZEROHOP_ALIGN.out.cram)
@@ -25,6 +26,8 @@ workflow FASTQ_ALIGN_DEDUP_ZEROHOP {
     coverage   = ZEROHOP_ALIGN.out.coverage // channel: [ val(meta), txt ]
     mosdepth   = ZEROHOP_ALIGN.out.mosdepth // channel: [ val(meta), [ txt ] ]
     bed        = ZEROHOP_ALIGN.out.bed      // channel: [ val(meta), [ bed.gz ] ]
+    // with ext.args = '--qc --picard-metrics'
+    picard     = ZEROHOP_ALIGN.out.picard   // channel: [ val(meta), [ metrics ] ]
     json       = ZEROHOP_ALIGN.out.json     // channel: [ val(meta), json ]
     multiqc    = ZEROHOP_ALIGN.out.multiqc  // channel: [ val(meta), json ]
 }

@@ -11,6 +11,7 @@ process ZEROHOP_ALIGN {
     tuple val(meta), path(reads)
     tuple val(meta2), path(fasta)
     tuple val(meta3), path(index)
+    tuple val(meta4), path(targets), path(baits, stageAs: 'baits/*')
     val format
     val sort
     val mark_duplicates
@@ -31,6 +32,8 @@ process ZEROHOP_ALIGN {
     tuple val(meta), path("*.mosdepth.*.txt"), emit: mosdepth, optional: true
     tuple val(meta), path("*.bed.gz"), emit: bed, optional: true
     tuple val(meta), path("*.bed.gz.csi"), emit: bed_csi, optional: true
+    // what ext.args = '--qc --picard-metrics' adds
+    tuple val(meta), path("*_metrics"), emit: picard, optional: true
     tuple val(meta), path("*.zerohop.json"), emit: json
     tuple val(meta), path("*_mqc.json"), emit: multiqc
     tuple val("${task.process}"), val('zerohop'), eval("zerohop -V | cut -c9-"), topic: versions, emit: versions_zerohop
@@ -54,11 +57,15 @@ process ZEROHOP_ALIGN {
     def memory = sorting && task.memory && !args.contains('--sort-memory')
         ? "--sort-memory ${task.memory.toMega().intdiv(4)}M"
         : ''
+    // The regions are there for --mosdepth, too.
+    def regions = args.contains('--picard-metrics')
+        ? [targets ? "--targets ${targets}" : '', baits ? "--baits ${baits}" : ''].join(' ')
+        : ''
     """
     zerohop align \\
         ${args} \\
         --threads ${task.cpus} \\
-        ${sorting} ${marking} ${duplicates} ${memory} \\
+        ${sorting} ${marking} ${duplicates} ${memory} ${regions} \\
         --sample ${meta.id} \\
         --json ${prefix}.zerohop.json \\
         --mqc ${prefix}_mqc.json \\
@@ -73,10 +80,14 @@ process ZEROHOP_ALIGN {
         ? "${prefix}.${format}.${format == 'cram' ? 'crai' : 'bai'}"
         : ''
     def metrics = mark_duplicates ? "${prefix}.markdup.txt" : ''
-    def with_reports = (task.ext.args ?: '').contains('--qc')
-    def suffixes = ["${format}.stats", "${format}.flagstat", "${format}.idxstats", "${format}.coverage.txt",
+    def args = task.ext.args ?: ''
+    def of_tools = ["${format}.stats", "${format}.flagstat", "${format}.idxstats", "${format}.coverage.txt",
         'mosdepth.summary.txt', 'mosdepth.global.dist.txt', 'mosdepth.region.dist.txt']
-    def reports = with_reports ? suffixes.collect { suffix -> "${prefix}.${suffix}" }.join(' ') : ''
+    def of_picard = ['alignment_summary', 'insert_size', 'quality_distribution', 'quality_by_cycle',
+        'base_distribution_by_cycle', 'gc_bias.detail', 'gc_bias.summary', targets ? 'hs' : 'wgs']
+    def suffixes = (args.contains('--qc') ? of_tools : []) +
+        (args.contains('--picard-metrics') ? of_picard.collect { name -> "${name}_metrics" } : [])
+    def reports = suffixes.collect { suffix -> "${prefix}.${suffix}" }.join(' ')
     """
     touch ${prefix}.${format} ${prefix}.zerohop.json ${prefix}_mqc.json ${sorted_index} ${metrics} ${reports}
     """
