@@ -15,13 +15,14 @@ make_by() {
 mkdir reads
 ln -s "${reads[0]}" reads/s_1.fq.gz
 ln -s "${reads[1]}" reads/s_2.fq.gz
+printf 'NC_000913.3\t1000\t200000\n' > exome.bed
 make_by index genome.fa.r150.zhi
 make_by align plain/s.bam mapped/s.bam mapped/s.cram
 same_records plain/s.bam plain.bam
 same_records mapped/s.bam marked.bam --sort --mark-duplicates -R '@RG\tID:s\tSM:s'
 same_records mapped/s.cram sorted.cram --sort
 for file in plain/s.json mapped/s.bam.bai mapped/s.json mapped/s_mqc.json mapped/s.markdup.txt \
-    mapped/s.bam.stats mapped/s.mosdepth.summary.txt mapped/s.cram.crai; do
+    mapped/s.bam.stats mapped/s.mosdepth.summary.txt mapped/s.cram.crai mapped/s.hs_metrics; do
     [ -s "$file" ] || fail "there is no $file"
 done
 # a quarter of mem_mb, threads and tmpdir of the job

@@ -4,16 +4,23 @@ extra = snakemake.params.get("extra", "")
 sort = snakemake.params.get("sort", "none")
 mark_duplicates = snakemake.params.get("mark_duplicates", False)
 qc = snakemake.params.get("qc", False)
+picard_metrics = snakemake.params.get("picard_metrics", False)
 log = snakemake.log_fmt_shell(stdout=True, stderr=True)
 
 reads = snakemake.input.reads
 if isinstance(reads, str):
     reads = [reads]
 
-# (output, option) of the files that are wanted beside the alignments
+# files that may be given beside reads and reference, and those that are wanted beside the alignments
 options = []
-for name, option in [("json", "--json"), ("mqc", "--mqc"), ("metrics", "--duplicate-metrics")]:
-    path = snakemake.output.get(name)
+for files, name, option in [
+    (snakemake.input, "targets", "--targets"),
+    (snakemake.input, "baits", "--baits"),
+    (snakemake.output, "json", "--json"),
+    (snakemake.output, "mqc", "--mqc"),
+    (snakemake.output, "metrics", "--duplicate-metrics"),
+]:
+    path = files.get(name)
     if path:
         options += [option, path]
 
@@ -25,6 +32,8 @@ if qc:
     options.append("--qc")
     if qc is not True:
         options += ["--mosdepth", qc]
+if picard_metrics:
+    options.append("--picard-metrics")
 if sort != "none":
     options.append(f"--sort={sort}")
     # a quarter is for records; the index and the reads take the rest
