@@ -10,7 +10,7 @@ tool=$PIPELINES/galaxy/zerohop_align.xml
 
 HOME=$WORK "$ROOT/.tools/planemo/bin/planemo" lint --fail_level warn "$PIPELINES/galaxy" > lint.log 2>&1 ||
     { cat lint.log >&2; fail "planemo is not content"; }
-grep -q 'TestsNoValid): 2 test' lint.log || { cat lint.log >&2; fail "planemo has not read the tests of the tool"; }
+grep -q 'TestsNoValid): 3 test' lint.log || { cat lint.log >&2; fail "planemo has not read the tests of the tool"; }
 
 # galaxy FOLDER VALUES: runs the command of the tool in FOLDER, with these values (Python) in place of the defaults
 galaxy() {
@@ -32,7 +32,7 @@ values = {
     'reference': {'source': 'history', 'fasta': fasta},
     'input': {'type': 'paired', 'forward': forward, 'reverse': reverse},
     'engine': 'strobealign',
-    'records': {'order': 'coordinate', 'duplicates': 'samtools', 'qc': False, 'mosdepth': ''},
+    'records': {'order': 'coordinate', 'duplicates': 'samtools', 'qc': False, 'mosdepth': '', 'targets': None},
     'format': 'bam',
     'read_group': {'set': 'no'},
     **{name: f'{name}.dat' for name in ('alignments', 'metrics', 'summary', 'multiqc')},
@@ -57,12 +57,15 @@ zerohop align -q -t 2 -o direct/single.bam genome.fa "${reads[0]}"
 same_records single/alignments.dat single.bam
 [ ! -s single/metrics.dat ] || fail "counts of duplicates that were not looked for"
 
+printf 'NC_000913.3\t1000\t200000\n' > regions.bed
 galaxy cram "{'format': 'cram', 'records': {'order': 'coordinate', 'duplicates': 'none', 'qc': True,
-        'mosdepth': '--fast-mode --by 1000'},
+        'mosdepth': '--fast-mode --by targets', 'picard_metrics': True, 'targets': '$WORK/regions.bed',
+        'baits': None},
     'input': {'type': 'collection', 'pair': type('Pair', (), {'forward': forward, 'reverse': reverse,
         'element_identifier': 'a name'})}}"
 same_records cram/alignments.dat sorted.cram --sort
-[ "$(cat cram/qc.flagstat)" = "$(samtools flagstat cram/alignments.dat)" ] && [ -s cram/qc.per-base.bed.gz ] ||
+[ "$(cat cram/qc.flagstat)" = "$(samtools flagstat cram/alignments.dat)" ] &&
+    [ "$(gzip -cd cram/qc.regions.bed.gz | cut -f 3)" = 200000 ] && grep -q HsMetrics cram/qc.hs_metrics ||
     fail "reports: $(ls cram | xargs)"
 grep -q a_name cram/multiqc.dat || fail "the name of the collection is missing"
 
