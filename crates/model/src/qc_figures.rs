@@ -32,7 +32,8 @@ pub struct QcFigures {
     pub mapq: Vec<u64>,
     /// Of first reads, and of last ones, by cycle: the mean quality.
     pub quality: [Vec<f64>; 2],
-    /// The same: the share of bases on the reference that are another one; empty without a reference.
+    /// The same: the share of bases on the reference that are another one, up to the first intron; empty where
+    /// `samtools stats` has no reference.
     #[serde(default)]
     pub mismatches: [Vec<f64>; 2],
 }

@@ -113,7 +113,7 @@ pub(crate) fn figures(
             (TIMES_MEAN * bases / all.max(1)).clamp(DEEPEST.start, DEEPEST.end) as usize
         }),
         quality,
-        ..stats.figures(cycles)
+        ..stats.figures()
     }
 }
 

@@ -160,7 +160,8 @@ fn read_part(from: &mut &[u8]) -> Option<ReadPart> {
         part.reads.push(PlacedRead { place, bases: 0, length: 0 });
     }
     for read in &mut part.reads {
-        (read.bases, read.length) = (take(from)? as u32, take(from)? as u32);
+        let number = |from: &mut &[u8]| u32::try_from(take(from)?).ok();
+        (read.bases, read.length) = (number(from)?, number(from)?);
     }
     part.mates = crate::mosdepth::Mates::read(from)?;
     part.pileup = crate::picard::Pileup::read(from)?;

@@ -193,7 +193,8 @@ impl<'r> Record<'r> {
     /// From its position up to its end on the reference; one base at least.
     pub(crate) fn span(&self) -> Range<u32> {
         let start = self.position.max(0) as u32;
-        let bases: u32 = self.cigar().filter(|op| op.consumes_reference()).map(|op| op.length()).sum();
+        let of_reference = self.cigar().filter(|op| op.consumes_reference()).map(|op| op.length());
+        let bases = of_reference.fold(0, u32::saturating_add);
         start..start.saturating_add(bases.max(1))
     }
 

@@ -93,13 +93,14 @@ impl Reports {
     /// # Errors
     /// [`Error::Output`]: a file cannot be written.
     pub fn finish(self) -> Result<Finished, Error> {
-        let Reports { seen, spec: ReportSpec { heading, picard: spec, .. }, chain, shares, files } = self;
+        let Reports { seen, spec: ReportSpec { heading, picard: spec, stats_reference, .. }, chain, shares, files } =
+            self;
         let (lines, windows, sums) = seen.into_sums();
         let Sums {
             flagstat,
             idxstats,
             cycles,
-            stats,
+            mut stats,
             depths,
             coverage,
             mosdepth,
@@ -107,6 +108,9 @@ impl Reports {
             cost,
             windows: depths_of_windows,
         } = sums;
+        if stats_reference.is_some() {
+            stats.with_mismatches();
+        }
         let mut bins = into_inner(chain).into_gc_bins();
         bins.take_shares(&into_inner(shares));
         let of_tools = (&stats, &cycles, &mosdepth);

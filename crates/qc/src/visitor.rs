@@ -181,7 +181,7 @@ fn placed_read(record: &Record<'_>, counts: bool) -> Option<PlacedRead> {
     }
     let contig = u32::try_from(record.contig).ok()?;
     let deleted = record.cigar().filter(|op| op.letter() == b'D').map(|op| op.length());
-    let bases = if counts { record.bases as u32 + deleted.sum::<u32>() } else { 0 };
+    let bases = if counts { deleted.fold(record.bases as u32, u32::saturating_add) } else { 0 };
     Some(PlacedRead { place: place(contig, record.position.max(0) as u32), bases, length })
 }
 

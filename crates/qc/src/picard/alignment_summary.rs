@@ -19,6 +19,7 @@ const HIGH_QUALITY: u8 = 20;
 const LONGEST_TEMPLATE: u32 = 100_000;
 /// A cycle is bad if so large a share of the reads has no base or another one there.
 const BAD: f64 = 0.8;
+
 /// Categories of reads that are counted; pairs are both first and second ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AlignmentSummary {

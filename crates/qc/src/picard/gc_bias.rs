@@ -59,11 +59,13 @@ impl GcBias {
         self.clusters += u64::from(!flags.is_paired() || flags.is_first());
         let (true, Ok(contig)) = (flags.is_mapped(), u32::try_from(record.contig)) else { return Ok(()) };
         self.aligned += 1;
+        // Of aligned reads all shares are told.
+        self.share(0);
         let start = i64::from(record.position);
         let bases: i64 = record.cigar().filter(|op| op.consumes_reference()).map(|op| i64::from(op.length())).sum();
         let at = if flags.is_reverse() { start + bases - i64::from(WINDOW) } else { start + 1 };
         let Some(at) = u32::try_from(at).ok().filter(|at| *at > 0) else { return Ok(()) };
-        let share = match at + WINDOW < window.length(contig) {
+        let share = match at.saturating_add(WINDOW) < window.length(contig) {
             true => share(window.codes(record.contig, at..at + WINDOW)?),
             false => Some(0),
         };

@@ -7,7 +7,7 @@ use super::PartBases;
 use crate::codec::{put, put_ascending, take, take_ascending};
 use crate::depth::{Place, place};
 use crate::record::Record;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -27,6 +27,8 @@ pub(crate) struct Pileup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piled {
     name: u64,
+    /// Where it begins: its first block may begin later.
+    start: Place,
     blocks_end: usize,
 }
 
@@ -67,8 +69,9 @@ pub(super) trait Counts {
 
 impl Pileup {
     /// Adds a record: of each block its positions, and what its bases are good for.
-    pub(super) fn begin(&mut self, record: &Record<'_>) {
-        self.records.push(Piled { name: xxh3_64(record.name), blocks_end: self.blocks.len() });
+    pub(super) fn begin(&mut self, contig: u32, record: &Record<'_>) {
+        let start = place(contig, record.position.max(0) as u32);
+        self.records.push(Piled { name: xxh3_64(record.name), start, blocks_end: self.blocks.len() });
     }
 
     /// Adds a block of the last record.
@@ -97,7 +100,7 @@ impl Pileup {
                     reaching.bases.extend_from_slice(bases);
                     reaching.blocks.push(Block { start, bases_end: reaching.bases.len() });
                 }
-                reaching.records.push(Piled { name: record.name, blocks_end: reaching.blocks.len() });
+                reaching.records.push(Piled { blocks_end: reaching.blocks.len(), ..*record });
             }
         }
     }
@@ -105,9 +108,8 @@ impl Pileup {
     /// Writes it, for [`Self::read`].
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         put(out, self.records.len() as u64);
-        for Piled { name, blocks_end } in &self.records {
-            put(out, *name);
-            put(out, *blocks_end as u64);
+        for Piled { name, start, blocks_end } in &self.records {
+            [*name, *start, *blocks_end as u64].into_iter().for_each(|number| put(out, number));
         }
         put_ascending(out, self.blocks.iter().map(|block| block.bases_end as u64));
         self.blocks.iter().for_each(|block| put(out, block.start));
@@ -119,7 +121,8 @@ impl Pileup {
     pub(crate) fn read(from: &mut &[u8]) -> Option<Self> {
         let mut pileup = Pileup::default();
         for _ in 0..take(from)? {
-            pileup.records.push(Piled { name: take(from)?, blocks_end: take(from)? as usize });
+            let (name, start, blocks_end) = (take(from)?, take(from)?, take(from)? as usize);
+            pileup.records.push(Piled { name, start, blocks_end });
         }
         for bases_end in take_ascending(from)? {
             pileup.blocks.push(Block { start: 0, bases_end: bases_end as usize });
@@ -131,40 +134,82 @@ impl Pileup {
         let (bases, rest) = from.split_at_checked(length)?;
         pileup.bases = bases.to_vec();
         *from = rest;
-        let is_whole = pileup.records.is_sorted_by_key(|record| record.blocks_end)
-            && pileup.records.last().is_none_or(|record| record.blocks_end <= pileup.blocks.len())
-            && pileup.blocks.last().is_none_or(|block| block.bases_end <= bases.len());
-        is_whole.then_some(pileup)
+        let Pileup { records, blocks, .. } = &pileup;
+        let is_whole = records.is_sorted_by_key(|record| (record.start, record.blocks_end))
+            && records.last().is_none_or(|record| record.blocks_end <= blocks.len())
+            && blocks.is_sorted_by_key(|block| block.bases_end)
+            && blocks.last().is_none_or(|block| block.bases_end <= bases.len())
+            && blocks.iter().all(|block| block.start < Place::MAX / 2);
+        // Nor does a block begin before its record.
+        let begins = |at: usize| pileup.blocks_of(at).all(|block| block.start >= records[at].start);
+        (is_whole && (0..records.len()).all(begins)).then_some(pileup)
     }
 }
+
+/// Blocks that begin so far behind their record, or farther, wait until the sweep comes there: it holds all places in
+/// between.
+const FAR: Place = 1 << 16;
 
 /// Counts the bases at some places: of records that reach into them, then of those that begin there.
 pub(super) fn count_bases<C: Counts>(part: &PartBases<'_>, counts: &mut C) {
     let PartBases { before, own, places } = part;
+    let records = [*before, *own].into_iter().flat_map(|of| (0..of.records.len()).map(move |number| (of, number)));
+    let records = Records::new(records.collect(), C::NAMES);
     let mut sweep =
         Sweep { places: places.clone(), first: 0, bases: Vec::new(), coverage: Vec::new(), done: 0, counts };
-    let records = || [*before, *own].into_iter().flat_map(|of| (0..of.records.len()).map(move |number| (of, number)));
-    // The last record of each name, and of each record the one before it of the same name.
-    let (mut last, mut of_before) = (HashMap::new(), Vec::new());
-    let all: Vec<(&Pileup, usize)> = records().collect();
-    for (at, (pileup, number)) in all.iter().enumerate() {
-        if C::NAMES {
-            of_before.push(last.insert(pileup.records[*number].name, at));
+    let mut far: BTreeMap<Place, Vec<(usize, BlockBases<'_>)>> = BTreeMap::new();
+    let add_far = |sweep: &mut Sweep<'_, C>, far: &mut BTreeMap<_, Vec<_>>, until: Place| {
+        while let Some(blocks) = far.first_entry().filter(|blocks| *blocks.key() <= until) {
+            sweep.go_to(*blocks.key());
+            blocks.remove().into_iter().for_each(|(at, block)| sweep.add(block, &records.same_name(at, &block)));
         }
-        let Some(begin) = pileup.blocks_of(*number).next() else { continue };
-        sweep.go_to(begin.start);
-        for block in pileup.blocks_of(*number) {
-            let mut same_name = Vec::new();
-            let mut next = of_before.get(at).copied().flatten();
-            while let Some(other) = next {
-                let (pileup, number) = all[other];
-                same_name.extend(pileup.blocks_of(number).filter(|other| overlap(&block, other)));
-                next = of_before[other];
+    };
+    for at in 0..records.all.len() {
+        let start = records.start(at);
+        add_far(&mut sweep, &mut far, start);
+        sweep.go_to(start);
+        for block in records.blocks(at) {
+            match block.start - start < FAR {
+                true => sweep.add(block, &records.same_name(at, &block)),
+                false => far.entry(block.start).or_default().push((at, block)),
             }
-            sweep.add(block, &same_name);
         }
     }
+    add_far(&mut sweep, &mut far, Place::MAX);
     sweep.go_to(Place::MAX);
+}
+
+/// Records of several pileups, in their order.
+struct Records<'p> {
+    all: Vec<(&'p Pileup, usize)>,
+    /// Of each record the one before it of the same name, if names matter.
+    of_before: Vec<Option<usize>>,
+}
+
+impl<'p> Records<'p> {
+    fn new(all: Vec<(&'p Pileup, usize)>, names: bool) -> Self {
+        let mut last = HashMap::new();
+        let named = all.iter().enumerate().take(if names { all.len() } else { 0 });
+        let of_before = named.map(|(at, (pileup, number))| last.insert(pileup.records[*number].name, at)).collect();
+        Records { all, of_before }
+    }
+
+    fn start(&self, at: usize) -> Place {
+        let (pileup, number) = self.all[at];
+        pileup.records[number].start
+    }
+
+    fn blocks(&self, at: usize) -> impl Iterator<Item = BlockBases<'p>> + use<'p> {
+        let (pileup, number) = self.all[at];
+        pileup.blocks_of(number)
+    }
+
+    /// Blocks of earlier records of the same name that overlap this one.
+    fn same_name(&self, at: usize, block: &BlockBases<'_>) -> Vec<BlockBases<'p>> {
+        let before = |at: usize| self.of_before.get(at).copied().flatten();
+        let others = std::iter::successors(before(at), |at| before(*at));
+        others.flat_map(|other| self.blocks(other)).filter(|other| overlap(block, other)).collect()
+    }
 }
 
 fn overlap(one: &BlockBases<'_>, other: &BlockBases<'_>) -> bool {
@@ -189,7 +234,7 @@ impl<C: Counts> Sweep<'_, C> {
     /// Counts what is before a place: no record that follows begins there.
     fn go_to(&mut self, place: Place) {
         let place = place.max(self.places.start);
-        let until = (place.saturating_sub(self.first) as usize).min(self.bases.len());
+        let until = (place.saturating_sub(self.first) as usize).clamp(self.done, self.bases.len());
         for (bases, coverage) in self.bases[self.done..until].iter().zip(&self.coverage[self.done..until]) {
             if *bases > 0 {
                 self.counts.places(*bases, *coverage);
@@ -253,4 +298,77 @@ impl<C: Counts> Sweep<'_, C> {
 
 fn covers(base: u8) -> bool {
     base.wrapping_sub(1) < NO_COVERAGE - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places by their bases and coverage, bases that overlap, and qualities over the limit.
+    #[derive(Debug, Default, PartialEq)]
+    struct Seen(Vec<(u32, u32)>, usize, Vec<u8>);
+
+    impl Counts for Seen {
+        const LIMIT: u32 = 2;
+        const NAMES: bool = true;
+
+        fn places(&mut self, bases: u32, coverage: u32) {
+            self.0.push((bases, coverage));
+        }
+
+        fn overlap(&mut self) {
+            self.1 += 1;
+        }
+
+        fn over_limit(&mut self, quality: u8) {
+            self.2.push(quality);
+        }
+    }
+
+    /// A record of a name, with its place and its blocks: where each begins, and how many bases it has.
+    type Made = (u64, Place, &'static [(Place, usize)]);
+
+    fn pileup(records: &[Made]) -> Pileup {
+        let mut pileup = Pileup::default();
+        for (name, start, blocks) in records {
+            for (start, bases) in *blocks {
+                pileup.bases.extend(vec![30 + *name as u8; *bases]);
+                pileup.blocks.push(Block { start: *start, bases_end: pileup.bases.len() });
+            }
+            pileup.records.push(Piled { name: *name, start: *start, blocks_end: pileup.blocks.len() });
+        }
+        pileup
+    }
+
+    fn counted(records: &[Made], bound: Place) -> Seen {
+        let (first, second): (Vec<Made>, Vec<Made>) = records.iter().partition(|(_, start, _)| *start < bound);
+        let (none, first, second) = (Pileup::default(), pileup(&first), pileup(&second));
+        let mut bytes = Vec::new();
+        first.write(&mut bytes);
+        assert_eq!(Pileup::read(&mut &*bytes).as_ref(), Some(&first));
+        bytes.truncate(bytes.len().saturating_sub(1));
+        assert_eq!(Pileup::read(&mut &*bytes), None);
+        let (mut seen, mut reaching) = (Seen::default(), Pileup::default());
+        count_bases(&PartBases { before: &none, own: &first, places: 0..bound }, &mut seen);
+        first.reaching(bound, &mut reaching);
+        count_bases(&PartBases { before: &reaching, own: &second, places: bound..Place::MAX / 2 }, &mut seen);
+        seen
+    }
+
+    #[test]
+    fn blocks_may_begin_behind_those_of_later_records() {
+        // The first begins with skipped bases, the third one has a block far behind, the last is a mate of it there.
+        let records: [Made; 5] = [
+            (1, 5, &[(40, 10)]),
+            (2, 10, &[(10, 40)]),
+            (3, 12, &[(12, 3), (200_000, 20)]),
+            (4, 30, &[(30, 20)]),
+            (3, 200_005, &[(200_005, 20)]),
+        ];
+        let whole = counted(&records, 0);
+        assert_eq!((whole.0.len(), whole.1, &*whole.2), (40 + 25, 15, &[34; 10][..]));
+        for bound in [1, 10, 11, 13, 35, 45, 100, 200_000, 200_006, 200_030] {
+            assert_eq!(counted(&records, bound), whole, "{bound}");
+        }
+    }
 }

@@ -36,7 +36,7 @@ pub struct NotTargets {
 }
 
 impl Targets {
-    /// The regions of a text: an interval list, if it begins with `@`, or else BED. Empty regions are left out.
+    /// The regions of a text: an interval list, if it begins with `@`, or else BED, of which empty ones are left out.
     ///
     /// # Errors
     /// A line that is no region of these contigs; no region at all.
@@ -53,9 +53,13 @@ impl Targets {
             if u64::from(positions.end) > length {
                 return Err(wrong(format!("it ends behind the end of {contig}, which has {length} bases")));
             }
-            intervals.push(Interval { contig: number, start: positions.start, end: positions.end });
+            match positions.is_empty() {
+                // BedToIntervalList leaves them out; of a list Picard has figures that are none of bases.
+                true if is_list => return Err(wrong("it has no base".to_owned())),
+                true => {}
+                false => intervals.push(Interval { contig: number, start: positions.start, end: positions.end }),
+            }
         }
-        intervals.retain(|interval| interval.start < interval.end);
         if intervals.is_empty() {
             return Err(NotTargets { line: 0, words: "it has no region".to_owned() });
         }
@@ -171,6 +175,7 @@ mod tests {
             wrong("@HD\na\t0\t8\t+\tx\n").1,
             "it starts at 0: the first base of a contig is 1 in interval lists"
         );
+        assert_eq!(wrong("@HD\na\t8\t7\t+\tx\n").1, "it has no base");
         assert_eq!(wrong("#\n"), (0, "it has no region".to_owned()));
     }
 }

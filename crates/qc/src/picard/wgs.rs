@@ -94,7 +94,7 @@ impl WgsMetrics {
         if !flags.is_mapped() || flags.failed_filters() {
             return Ok(());
         }
-        pileup.begin(record);
+        pileup.begin(contig, record);
         for (positions, of_read) in record.aligned() {
             let start = positions.start;
             let reference = window.codes(record.contig, positions)?;

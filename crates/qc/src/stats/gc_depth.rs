@@ -93,8 +93,8 @@ impl GcBins {
         let held = &mut self.held;
         self.has_reference = true;
         if length >= held.read {
-            held.read += 2 * (1 + length - held.read);
-            held.bases = held.bases.max(TIMES * held.read);
+            held.read = held.read.saturating_add((1 + length - held.read).saturating_mul(2));
+            held.bases = held.bases.max(held.read.saturating_mul(TIMES));
         }
         if bases == 0 {
             return None;
@@ -102,16 +102,16 @@ impl GcBins {
         let (contig, position) = split(place);
         let end = position.saturating_add(bases);
         let is_beyond = held.contig != contig || held.positions.end < end;
-        let bin_end = self.from.map_or(0, |from| split(from).1 + BIN);
+        let bin_end = self.from.map_or(0, |from| split(from).1.saturating_add(BIN));
         let mut begun = None;
         if is_beyond || bin_end < end {
-            let wanted = if is_beyond { end } else { position + BIN };
+            let wanted = if is_beyond { end } else { position.saturating_add(BIN) };
             if is_beyond || held.positions.end < wanted {
                 held.bases = held.bases.max(wanted - position);
                 let length = contigs.get(contig as usize).map_or(0, |contig| contig.length as u32);
                 (held.contig, held.positions) = (contig, position..length.min(position.saturating_add(held.bases)));
             }
-            let positions = position..held.positions.end.min(position + BIN);
+            let positions = position..held.positions.end.min(position.saturating_add(BIN));
             self.begin(place);
             begun = Some(BinBases { number: self.bins.len() - 1, contig, positions });
         }

@@ -154,6 +154,11 @@ impl Stats {
         Some(gc as f32 / bases as f32)
     }
 
+    /// Has mismatches told, though there may be no read that has some.
+    pub(crate) fn with_mismatches(&mut self) {
+        self.mismatches.get_or_insert_default();
+    }
+
     /// Adds the mismatches of a record that counts for depth.
     pub(crate) fn add_mismatches(
         &mut self,

@@ -60,7 +60,7 @@ impl Stats {
     }
 
     /// What tables and pictures are made of.
-    pub(crate) fn figures(&self, cycles: &Cycles) -> QcFigures {
+    pub(crate) fn figures(&self) -> QcFigures {
         let Inserts { told, pairs, .. } = self.inserts();
         let mut inserts: Vec<u64> = told.iter().map(|counts| counts.iter().sum()).collect();
         let larger = pairs.iter().sum::<u64>() - inserts.iter().sum::<u64>();
@@ -79,17 +79,9 @@ impl Stats {
             inserts,
             gc: (0..=100).map(gc_at).collect(),
             mapq: self.mapq.clone(),
-            mismatches: MATES.map(|mate| self.mismatches_by_cycle(cycles, mate)),
+            mismatches: MATES.map(|mate| self.mismatches.as_ref().map(|it| it.shares(mate)).unwrap_or_default()),
             ..QcFigures::default()
         }
-    }
-
-    /// Which share of the bases of each cycle are others than those of the reference; nothing without one.
-    fn mismatches_by_cycle(&self, cycles: &Cycles, mate: ReadOrder) -> Vec<f64> {
-        let Some(mismatches) = &self.mismatches else { return Vec::new() };
-        let bases = cycles.bases_in_records(&[mate]).into_iter().map(|bases| bases.iter().sum::<u64>());
-        let share = |(cycle, bases): (usize, u64)| mismatches.count(&[mate], cycle) as f64 / bases.max(1) as f64;
-        bases.enumerate().map(share).collect()
     }
 
     fn reads(&self) -> u64 {

@@ -147,7 +147,7 @@ impl HsMetrics {
         let (overlap, kept) = overlap(record);
         self.count(Sum::Overlap, overlap);
         let is_of_pair = flags.is_paired() && flags.is_mate_mapped() && !flags.is_supplementary();
-        pileup.begin(record);
+        pileup.begin(contig, record);
         for (positions, of_read) in record.aligned() {
             let of_read = of_read.start..of_read.end.min(kept);
             let Some(qualities) = record.qualities.get(of_read).filter(|qualities| !qualities.is_empty()) else {
