@@ -1,7 +1,7 @@
 //! How samtools stats tells what was counted.
 
 use super::gc_depth::GcBins;
-use super::{GC_PLACES, LONGEST_INDEL, OfMate, Stats, Sum};
+use super::{GC_PLACES, LARGEST_INSERT, LONGEST_INDEL, OfMate, Stats, Sum};
 use crate::cycles::{Bases, Cycles};
 use crate::number::scientific;
 use crate::record::ReadOrder;
@@ -62,7 +62,9 @@ impl Stats {
     /// What tables and pictures are made of.
     pub(crate) fn figures(&self) -> QcFigures {
         let Inserts { told, pairs, .. } = self.inserts();
-        let mut inserts: Vec<u64> = told.iter().map(|counts| counts.iter().sum()).collect();
+        // The largest size stands for larger ones, too.
+        let told = told.iter().take(LARGEST_INSERT);
+        let mut inserts: Vec<u64> = told.map(|counts| counts.iter().sum()).collect();
         let larger = pairs.iter().sum::<u64>() - inserts.iter().sum::<u64>();
         if !inserts.is_empty() {
             inserts.push(larger);
