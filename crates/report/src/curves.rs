@@ -141,13 +141,13 @@ pub(crate) fn cumulative(figures: &QcFigures) -> Option<Curve> {
     Curve::new("How much of the reference is covered how deep", "depth, or deeper", y, vec![measured("", points, 0)], 2)
 }
 
-/// Pairs by insert size: those of the reports, or, without these, proper pairs.
+/// Pairs by insert size: those of the reports, or, without these, proper pairs. Pairs that are too large to be counted
+/// by size are part of all pairs, but no point.
 pub(crate) fn inserts(figures: &QcFigures, of_proper_pairs: &InsertSizes) -> Option<Curve> {
-    let (counts, of) = match figures.inserts[..] {
-        [] => (of_proper_pairs.counts(), "proper pairs"),
-        _ => (&figures.inserts[..], "pairs"),
+    let (counts, all, of) = match &figures.inserts[..] {
+        [] => (of_proper_pairs.counts(), of_proper_pairs.pairs(), "proper pairs"),
+        [counts @ .., larger] => (counts, counts.iter().sum::<u64>() + larger, "pairs"),
     };
-    let all: u64 = counts.iter().sum();
     let mut seen = 0;
     let is_shown = |count: &&u64| {
         let is_shown = (seen as f64) < SHOWN_PAIRS * all as f64;
@@ -216,6 +216,18 @@ mod tests {
         assert_eq!(chart.series[1].points, [(3.0, 4.0)]);
         assert_eq!(chart.parts[1].range, (2.5, 3.5));
         assert_eq!(table.rows[2], ["a", "2000001", "2500000", "3.00"]);
+    }
+
+    #[test]
+    fn pairs_larger_than_are_counted_by_size_are_no_point() {
+        let points = |counts: Vec<u64>| {
+            let figures = QcFigures { inserts: counts, ..QcFigures::default() };
+            inserts(&figures, &InsertSizes::default()).unwrap().chart.series.remove(0).points
+        };
+        assert_eq!(points(vec![0, 10, 30, 10, 50]), [(0.0, 0.0), (1.0, 10.0), (2.0, 30.0), (3.0, 10.0)]);
+        // They count among the pairs of which nearly all are shown.
+        assert_eq!(points(vec![0, 997, 1, 1, 1]).len(), 3);
+        assert_eq!(points(vec![0, 997, 1, 1, 9]).len(), 4);
     }
 
     #[test]
