@@ -13,6 +13,8 @@ const SIZE: (u32, u32) = (720, 460);
 const ROOM: f64 = 1.25;
 /// The same of the y axis, where x ends with the last point.
 const ROOM_ABOVE: f64 = 1.06;
+/// The least end of a y axis: labels have four digits after the point, and those of a shorter one would all be 0.
+const LEAST_TOP: f64 = 1e-3;
 /// Of the x axis, the part that a letter of a name takes.
 const PER_LETTER: f64 = 0.01;
 /// Points of longer rows lie too close to each other for marks.
@@ -120,6 +122,9 @@ impl Chart {
                 y.1 /= if self.parts.is_empty() { ROOM / ROOM_ABOVE } else { 1.0 };
             }
             Axes::FromZero => {}
+        }
+        if self.axes != Axes::Logarithmic {
+            y.1 = y.1.max(LEAST_TOP);
         }
         let corner = self.free_corner(x, y);
         let area = backend.into_drawing_area();
@@ -294,6 +299,14 @@ mod tests {
         };
         assert!(matches!(corner(1.0, 8.0), SeriesLabelPosition::UpperLeft));
         assert!(matches!(corner(8.0, 1.0), SeriesLabelPosition::UpperRight));
+    }
+
+    #[test]
+    fn labels_of_the_y_axis_differ_where_all_values_are_0() {
+        let points = vec![(1.0, 0.0), (8.0, 0.0)];
+        let series = vec![Series { name: String::new(), points, kind: Kind::Measured, colour: 0 }];
+        let svg = Chart { series, ..chart(Axes::ToLast) }.svg().unwrap();
+        assert!(svg.contains("\n0.0002\n") && svg.contains("\n0.0004\n"), "{svg}");
     }
 
     #[test]

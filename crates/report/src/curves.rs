@@ -70,11 +70,12 @@ fn from_zero(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
     values.enumerate().map(|(at, value)| (at as f64, value)).collect()
 }
 
-/// Contigs beside each other, in the order of the header.
+/// Contigs beside each other, in the order of the header; none where no read covers them.
 pub(crate) fn along_reference(figures: &QcFigures) -> Option<Curve> {
     let shown: Vec<&ContigDepth> = figures.contigs.iter().filter(|contig| !contig.windows.is_empty()).collect();
     let windows: usize = shown.iter().map(|contig| contig.windows.len()).sum();
-    if windows < 2 {
+    let is_covered = shown.iter().flat_map(|contig| &contig.windows).any(|&depth| depth > 0.0);
+    if windows < 2 || !is_covered {
         return None;
     }
     let bases = figures.window_bases.max(1);
@@ -216,6 +217,13 @@ mod tests {
         assert_eq!(chart.series[1].points, [(3.0, 4.0)]);
         assert_eq!(chart.parts[1].range, (2.5, 3.5));
         assert_eq!(table.rows[2], ["a", "2000001", "2500000", "3.00"]);
+    }
+
+    #[test]
+    fn depth_along_a_reference_without_reads_is_not_drawn() {
+        let contig = |depth| ContigDepth { length: 2_000, windows: vec![0.0, depth], ..ContigDepth::default() };
+        let figures = |depth| QcFigures { contigs: vec![contig(depth)], window_bases: 1_000, ..QcFigures::default() };
+        assert!(along_reference(&figures(0.0)).is_none() && along_reference(&figures(0.1)).is_some());
     }
 
     #[test]
