@@ -2,13 +2,14 @@
 
 use crate::chart::{Axes, Chart, Kind, Part, Series};
 use crate::page::Table;
-use crate::sequenced::mean_place;
+use crate::sequenced::{mean, mean_place};
+use crate::text::grouped;
 use zerohop_model::measurement::InsertSizes;
 use zerohop_model::qc_figures::{ContigDepth, QcFigures};
 
 /// The most rows of a table.
 const MOST_ROWS: usize = 60;
-/// The most points of a picture of the reference: more are closer to each other than pixels.
+/// The most points of a picture of the reference or of cycles: more are closer to each other than pixels.
 const MOST_POINTS: usize = 600;
 /// The part of pairs that is shown by insert size: the few others would make the picture too wide.
 const SHOWN_PAIRS: f64 = 0.998;
@@ -188,13 +189,26 @@ pub(crate) fn mismatches(figures: &QcFigures) -> Option<Curve> {
 }
 
 fn by_cycle(title: &str, y: &str, values: &[Vec<f64>; 2], (factor, digits): (f64, usize)) -> Option<Curve> {
+    let each = values.iter().map(Vec::len).max()?.div_ceil(MOST_POINTS).max(1);
     let row = |(colour, (values, name)): (usize, (&Vec<f64>, &str))| {
-        let points = values.iter().enumerate().map(|(at, value)| ((at + 1) as f64, factor * value)).collect();
+        let points = means(values, each).map(|(cycle, value)| (cycle, factor * value)).collect();
         measured(name, points, colour)
     };
     let of_mates = values.iter().zip(["first reads", "last reads"]).enumerate();
     let series: Vec<Series> = of_mates.filter(|(_, (values, _))| !values.is_empty()).map(row).collect();
-    Curve::new(title, "cycle", y, series, digits)
+    let mut curve = Curve::new(title, "cycle", y, series, digits)?;
+    if each > 1 {
+        curve.fold += &format!(", each the mean of {} cycles in a row", grouped(each as u64));
+    }
+    Some(curve)
+}
+
+/// The mean of so many cycles in a row, at the cycle in their middle.
+fn means(values: &[f64], each: usize) -> impl Iterator<Item = (f64, f64)> {
+    values.chunks(each).enumerate().filter_map(move |(number, values)| {
+        let middle = number * each + values.len().div_ceil(2);
+        Some((middle as f64, mean(values.iter().copied())?))
+    })
 }
 
 #[cfg(test)]
@@ -236,6 +250,22 @@ mod tests {
         // They count among the pairs of which nearly all are shown.
         assert_eq!(points(vec![0, 997, 1, 1, 1]).len(), 3);
         assert_eq!(points(vec![0, 997, 1, 1, 9]).len(), 4);
+    }
+
+    #[test]
+    fn many_cycles_are_drawn_as_means() {
+        let figures = |cycles: [usize; 2]| QcFigures {
+            quality: cycles.map(|cycles| (0..cycles).map(|at| (at % 10) as f64).collect()),
+            ..QcFigures::default()
+        };
+        let Curve { chart, fold, table } = quality(&figures([6_000, 25])).unwrap();
+        let [first, last] = &chart.series[..] else { panic!("{:?}", chart.series) };
+        assert_eq!((first.points.len(), first.points[0], first.points[599]), (600, (5.0, 4.5), (5_995.0, 4.5)));
+        assert_eq!(last.points, [(5.0, 4.5), (15.0, 4.5), (23.0, 2.0)]);
+        assert_eq!(fold, "The same in numbers, one point of 10, each the mean of 10 cycles in a row");
+        assert_eq!(table.rows[1], ["105", "4.5", "-"]);
+        assert!(quality(&figures([1_000_000, 0])).unwrap().chart.svg().unwrap().len() < 50_000);
+        assert_eq!(quality(&figures([600, 0])).unwrap().chart.series[0].points[1], (2.0, 1.0));
     }
 
     #[test]

@@ -115,7 +115,8 @@ pub(crate) fn mean_place(counts: &[u64]) -> Option<f64> {
     (all > 0).then(|| sum / all as f64)
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+/// The mean; none of nothing.
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value));
     (count > 0).then(|| sum / f64::from(count))
 }
