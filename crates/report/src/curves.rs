@@ -183,9 +183,9 @@ pub(crate) fn quality(figures: &QcFigures) -> Option<Curve> {
     by_cycle("Quality by cycle", "mean quality", &figures.quality, (1.0, 1))
 }
 
-/// The share of bases that are another one than that of the reference, by cycle.
+/// The share of bases on the reference that are another one than that of the reference, by cycle.
 pub(crate) fn mismatches(figures: &QcFigures) -> Option<Curve> {
-    by_cycle("Mismatches by cycle", "bases that differ from the reference (%)", &figures.mismatches, (100.0, 3))
+    by_cycle("Mismatches by cycle", "mismatches (% of bases on the reference)", &figures.mismatches, (100.0, 3))
 }
 
 fn by_cycle(title: &str, y: &str, values: &[Vec<f64>; 2], (factor, digits): (f64, usize)) -> Option<Curve> {
