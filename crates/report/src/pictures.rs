@@ -66,18 +66,24 @@ fn reads(run: &Summary) -> Bars {
     Bars { title: "Reads".to_owned(), bars: kinds.into_iter().map(count).collect(), ..Bars::default() }
 }
 
-/// The mean depth of the longest contigs.
+/// The mean depth of the longest contigs, in the order of the header.
 fn contigs(figures: &QcFigures) -> Bars {
-    let mut by_length: Vec<&ContigDepth> = figures.contigs.iter().collect();
-    by_length.sort_by_key(|contig| std::cmp::Reverse(contig.length));
-    let least = by_length.get(MOST_CONTIGS).map_or(0, |contig| contig.length + 1);
-    let shown: Vec<&ContigDepth> = figures.contigs.iter().filter(|contig| contig.length >= least).collect();
+    let shown = longest(&figures.contigs);
     let title = match figures.all_contigs > shown.len() as u64 {
         true => format!("Mean depth of contigs, the longest of {}", grouped(figures.all_contigs)),
         false => "Mean depth of contigs".to_owned(),
     };
     let one = |contig: &&ContigDepth| bar(contig.name.clone(), contig.depth, format!("{:.2}x", contig.depth), 0);
     Bars { title, bars: shown.iter().map(one).collect(), ..Bars::default() }
+}
+
+/// The longest, in the order in which they are given; of some of the same length the first.
+fn longest(contigs: &[ContigDepth]) -> Vec<&ContigDepth> {
+    let mut shown: Vec<(usize, &ContigDepth)> = contigs.iter().enumerate().collect();
+    shown.sort_by_key(|(_, contig)| std::cmp::Reverse(contig.length));
+    shown.truncate(MOST_CONTIGS);
+    shown.sort_by_key(|(place, _)| *place);
+    shown.into_iter().map(|(_, contig)| contig).collect()
 }
 
 /// Reads by mapping quality: 0, and tens.
@@ -146,6 +152,24 @@ mod tests {
         assert_eq!(html.matches("<svg").count(), html.matches("role=\"img\"").count());
         assert_eq!(html.matches("The same in numbers").count(), 7);
         assert!(!html.contains("NaN"));
+    }
+
+    #[test]
+    fn of_contigs_of_the_same_length_the_first_have_bars() {
+        let contig = |(number, length): (usize, u64)| ContigDepth {
+            name: format!("c{number}"),
+            length,
+            ..ContigDepth::default()
+        };
+        let shown = |lengths: &[u64]| {
+            let contigs = lengths.iter().copied().enumerate().map(contig).collect();
+            let bars = super::contigs(&QcFigures { contigs, all_contigs: 100, ..QcFigures::default() }).bars;
+            bars.into_iter().map(|bar| bar.name).collect::<Vec<_>>()
+        };
+        let names = |places: std::ops::Range<usize>| places.map(|place| format!("c{place}")).collect::<Vec<_>>();
+        assert_eq!(shown(&[1_000; 100]), names(0..30));
+        let with_long = [&[500; 40][..], &[1_000; 25], &[2_000]].concat();
+        assert_eq!(shown(&with_long), [names(0..4), names(40..66)].concat());
     }
 
     #[test]
