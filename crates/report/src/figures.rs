@@ -13,7 +13,7 @@ pub struct Figures {
     pub proper: Option<f64>,
     /// Median insert size, in bases.
     pub insert: Option<u32>,
-    /// Mapped reads that are duplicates, in percent.
+    /// Mapped reads that are duplicates, in percent; none without mapped reads.
     pub duplicates: Option<f64>,
     /// Different fragments in the library, estimated; none if there are several libraries.
     pub library_size: Option<u64>,

@@ -36,9 +36,13 @@ pub(crate) fn add(page: &mut Page, run: &Summary) -> Result<(), ChartError> {
         page.chart(&curve.chart)?.folded(&curve.fold, &curve.table);
     }
     if let Some(found) = run.run.sorted.as_ref().and_then(|sorted| sorted.duplicates.as_ref()) {
-        page.bars(&duplicates(found));
+        let duplicates = duplicates(found);
+        if !duplicates.bars.is_empty() {
+            page.bars(&duplicates);
+        }
     }
-    if figures.reads == 0 && run.product == Product::Records {
+    // Of no reads, reports find nothing either.
+    if figures.reads == 0 && run.run.tally.reads > 0 && run.product == Product::Records {
         page.note("Sorted with --qc, zerohop also shows depth, GC content, mapping quality, and quality by cycle.");
     }
     Ok(())
@@ -106,11 +110,13 @@ fn qualities(counts: &[u64]) -> Table {
     Table { head: ["mapping quality", "reads"].map(str::to_owned).to_vec(), rows }
 }
 
-/// The part of duplicates among reads with a mapped mate, without one, and in each of several libraries.
+/// The part of duplicates among reads with a mapped mate, without one, and in each of several libraries, as far as
+/// there are such reads.
 fn duplicates(found: &DuplicateReport) -> Bars {
     let part = |name: &str, duplicates: u64, all: u64, colour: usize| {
         let part = percent(duplicates, all);
-        bar(name.to_owned(), part, format!("{part:.2} % ({} of {})", grouped(duplicates), grouped(all)), colour)
+        let shown = format!("{part:.2} % ({} of {})", grouped(duplicates), grouped(all));
+        (all > 0).then(|| bar(name.to_owned(), part, shown, colour))
     };
     let mut bars = vec![
         part("reads with a mapped mate", found.paired_duplicates, found.paired, 0),
@@ -123,7 +129,7 @@ fn duplicates(found: &DuplicateReport) -> Bars {
         };
         bars.extend(found.libraries.iter().map(of_library));
     }
-    Bars { title: "Duplicates".to_owned(), bars, ..Bars::default() }
+    Bars { title: "Duplicates".to_owned(), bars: bars.into_iter().flatten().collect(), ..Bars::default() }
 }
 
 #[cfg(test)]
@@ -170,6 +176,22 @@ mod tests {
         assert_eq!(shown(&[1_000; 100]), names(0..30));
         let with_long = [&[500; 40][..], &[1_000; 25], &[2_000]].concat();
         assert_eq!(shown(&with_long), [names(0..4), names(40..66)].concat());
+    }
+
+    #[test]
+    fn an_empty_run_is_not_told_to_make_reports() {
+        let mut run = fixtures::summary(1, 1, 1.0);
+        run.run.tally = Default::default();
+        let mut page = Page::new("t");
+        add(&mut page, &run).unwrap();
+        assert!(!page.html().contains("--qc"), "{}", page.html());
+    }
+
+    #[test]
+    fn of_no_reads_there_are_no_bars_of_duplicates() {
+        let found = DuplicateReport { paired: 10, paired_duplicates: 1, ..DuplicateReport::default() };
+        assert_eq!(duplicates(&found).bars.len(), 1);
+        assert!(duplicates(&DuplicateReport::default()).bars.is_empty());
     }
 
     #[test]

@@ -141,4 +141,14 @@ mod tests {
         let without = Sequenced::of(&fixtures::summary(1, 1, 1.0)).facts("");
         assert_eq!(without.len(), 3, "{without:?}");
     }
+
+    #[test]
+    fn without_mapped_reads_no_part_of_them_is_told() {
+        let mut run = fixtures::with_figures("S1");
+        let duplicates = run.run.sorted.as_mut().and_then(|sorted| sorted.duplicates.as_mut()).unwrap();
+        (duplicates.paired, duplicates.paired_duplicates) = (0, 0);
+        assert_eq!(Sequenced::of(&run).duplicates, None);
+        assert!(run.figures().duplicates.is_none() && !run.line().contains("duplicates"), "{}", run.line());
+        assert!(run.text().contains("duplicates no mapped reads; looked for in 0.00 s"), "{}", run.text());
+    }
 }

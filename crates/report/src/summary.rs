@@ -189,6 +189,12 @@ pub(crate) fn percent(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 }
 }
 
+/// Mapped reads that are duplicates, in percent; none without mapped reads.
+pub(crate) fn duplicates_percent(found: &DuplicateReport) -> Option<f64> {
+    let all = found.paired + found.single;
+    (all > 0).then(|| percent(found.paired_duplicates + found.single_duplicates, all))
+}
+
 impl Summary {
     /// Paired reads that are properly paired, in percent. Only records say which are.
     pub(crate) fn proper(&self) -> Option<f64> {
@@ -200,9 +206,6 @@ impl Summary {
     pub fn figures(&self) -> Figures {
         let t = &self.run.tally;
         let found = self.run.sorted.as_ref().and_then(|sorted| sorted.duplicates.as_ref());
-        let marked = |found: &DuplicateReport| {
-            percent(found.paired_duplicates + found.single_duplicates, found.paired + found.single)
-        };
         let size = |found: &DuplicateReport| match found.libraries[..] {
             [LibraryReport { estimated_size, .. }] => estimated_size,
             _ => None,
@@ -212,7 +215,7 @@ impl Summary {
             mapped: percent(t.mapped, t.reads),
             proper: self.proper(),
             insert: t.insert.quantile(0.5),
-            duplicates: found.map(marked),
+            duplicates: found.and_then(duplicates_percent),
             library_size: found.and_then(size),
             reads_per_second: self.reads_per_second(),
         }

@@ -1,6 +1,6 @@
 //! The summary in a few lines.
 
-use crate::summary::{IndexOrigin, IndexReport, RankSummary, Summary, percent};
+use crate::summary::{IndexOrigin, IndexReport, RankSummary, Summary, duplicates_percent, percent};
 use std::fmt::Write;
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine, NodeId};
@@ -13,9 +13,8 @@ impl Summary {
     pub fn line(&self) -> String {
         let tally = &self.run.tally;
         let mut line = format!("{} reads, {:.2} % mapped", grouped(tally.reads), percent(tally.mapped, tally.reads));
-        if let Some(found) = self.run.sorted.as_ref().and_then(|sorted| sorted.duplicates.as_ref()) {
-            let duplicates = found.paired_duplicates + found.single_duplicates;
-            line += &format!(", {:.2} % of these duplicates", percent(duplicates, found.paired + found.single));
+        if let Some(duplicates) = self.figures().duplicates {
+            line += &format!(", {duplicates:.2} % of these duplicates");
         }
         line + &format!(", {}", seconds(self.wall))
     }
@@ -132,10 +131,11 @@ pub(crate) fn sorted_words(sorted: &SortReport) -> String {
 /// How many duplicates there were.
 pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
     let DuplicateReport { paired, single, paired_duplicates, single_duplicates, wall, .. } = *found;
-    let duplicates = paired_duplicates + single_duplicates;
+    let Some(part) = duplicates_percent(found) else {
+        return format!("no mapped reads; looked for in {}", seconds(wall));
+    };
     format!(
-        "{:.2} % of mapped reads: {} of {} with a mapped mate, {} of {} without; found in {}",
-        percent(duplicates, paired + single),
+        "{part:.2} % of mapped reads: {} of {} with a mapped mate, {} of {} without; found in {}",
         grouped(paired_duplicates),
         grouped(paired),
         grouped(single_duplicates),
