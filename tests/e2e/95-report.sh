@@ -114,7 +114,7 @@ marked = re.findall('class="outlier" title="([^"]*)"', table)
 assert len(marked) == 1 and marked[0].startswith('mapped %: ') and 'below the median' in marked[0], marked
 scripts = re.findall('<script[^>]*>', page)
 assert scripts == ['<script>'] and 'eval' not in page and 'NaN' not in page, scripts
-assert page.count('of the process so far, which aligns 3 samples') >= 5
+assert page.count('of the process so far, in a run of 3 samples') >= 5
 assert page.index('What was sequenced') < page.index('How the program ran')
 assert page.count('<svg') == page.count('role="img"') == len(re.findall('<svg[^>]*><title>|<svg[^>]*>\n<title>', page))
 PYTHON

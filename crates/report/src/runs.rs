@@ -40,7 +40,7 @@ fn add_program(page: &mut Page, run: &Summary) {
     }
     if let Some(words) = run.process_words() {
         page.note(&format!(
-            "CPU time and peak memory are those of {words}; where index copies lie is the same for all of them. Times \
+            "CPU time and peak memory are those of {words}. Samples whose index is the same share its copies. Times \
              and workers are this sample's own, but its neighbours ran at the same time."
         ));
     }

@@ -94,7 +94,7 @@ pub struct Summary {
     pub finished: Option<u64>,
     /// What the process used so far.
     pub resources: ResourceUse,
-    /// Of a sample that `--samples` aligned: how many the run had to align, so that its process used
+    /// Of a sample that `--samples` aligned: how many the run had to align, in all ranks. Its process used
     /// [`resources`](Self::resources) for others, too. 0 of a run of its own.
     #[serde(default)]
     pub samples: usize,

@@ -91,7 +91,8 @@ impl Summary {
 
     /// Whose CPU time and memory were measured, if it is not this run alone.
     pub(crate) fn process_words(&self) -> Option<String> {
-        (self.samples > 1).then(|| format!("the process so far, which aligns {} samples", self.samples))
+        // With ranks a process aligns only some of them.
+        (self.samples > 1).then(|| format!("the process so far, in a run of {} samples", self.samples))
     }
 
     fn insert(&self) -> String {

@@ -364,8 +364,8 @@ fn join(run: Option<RunningSample<'_, '_>>, told: &SamplesTold<'_>) {
     }
 }
 
-/// Aligns one sample, of so many, and writes its report. What was made of it before, and not again, goes in the end.
-/// None if another run has completed it meanwhile.
+/// Aligns one sample, of so many of all ranks, and writes its report. What was made of it before, and not again, goes
+/// in the end. None if another run has completed it meanwhile.
 fn align(
     sample: &SampleJob,
     provider: Option<&dyn IndexProvider>,
