@@ -120,6 +120,19 @@ assert page.count('<svg') == page.count('role="img"') == len(re.findall('<svg[^>
 PYTHON
     mkdir empty
     refused "empty: no run of 'zerohop align' is in it; expected: a folder with NAME.json" 1 empty
+    many_samples
+}
+
+# more runs than a page shows one by one
+many_samples() {
+    local number
+    mkdir many
+    for number in $(seq 51); do
+        sed 's/"sample": "S1"/"sample": "M'"$number"'"/' samples/S1.json > "many/M$number.json"
+    done
+    zerohop report -o many.html many
+    grep -q 'These are 51 runs' many.html && grep -q 'M51 (many/M51.json)' many.html || fail "not all in the table"
+    ! grep -q 'What was sequenced' many.html || fail "each of 51 runs is shown"
 }
 
 # refused WORDS STATUS ARGUMENTS: an error that says so, and no page

@@ -6,11 +6,15 @@ use crate::page::Page;
 use crate::samples_page::{self, ShownRun};
 use crate::search_page::SearchRun;
 use crate::summary::{SCHEMA_VERSION, Summary};
+use crate::text::grouped;
 use crate::{comparison, map_page, runs, search_page, tuning_page};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use zerohop_model::exchange::SEARCH_VERSION;
 use zerohop_model::tuning::Tuning;
+
+/// The most runs that a page shows each by itself: each takes about 100 kB.
+const MOST_RUNS: usize = 50;
 
 /// Results of `zerohop` that can be shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,18 +115,7 @@ pub(crate) fn show(page: &mut Page, records: &[(String, Recorded)]) -> Result<()
             tuning_page::add(page, name, tuning)?;
         }
     }
-    let runs = records
-        .iter()
-        .filter_map(|(name, record)| if let Recorded::Align(run) = record { Some((name, run)) } else { None });
-    let runs: Vec<ShownRun<'_>> =
-        runs.enumerate().map(|(number, (file, run))| ShownRun { file, run, number }).collect();
-    samples_page::add(page, &runs);
-    if !runs.is_empty() {
-        under(page, "Runs");
-    }
-    let named: Vec<comparison::Named<'_>> = runs.iter().map(|shown| (shown.file, shown.run)).collect();
-    comparison::add(page, &named)?;
-    runs.iter().try_for_each(|shown| runs::add(page, shown))?;
+    show_runs(page, records)?;
     for (name, record) in records {
         if let Recorded::Search(run) = record {
             under(page, "Searches");
@@ -135,6 +128,33 @@ pub(crate) fn show(page: &mut Page, records: &[(String, Recorded)]) -> Result<()
             map_page::add(page, name, measured);
         }
     }
+    Ok(())
+}
+
+/// Adds the runs of `zerohop align`: samples, what compares them, and each; of very many not each.
+fn show_runs(page: &mut Page, records: &[(String, Recorded)]) -> Result<(), ChartError> {
+    let runs = records
+        .iter()
+        .filter_map(|(name, record)| if let Recorded::Align(run) = record { Some((name, run)) } else { None });
+    let runs: Vec<ShownRun<'_>> =
+        runs.enumerate().map(|(number, (file, run))| ShownRun { file, run, number }).collect();
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let with_each = runs.len() <= MOST_RUNS;
+    samples_page::add(page, &runs, with_each);
+    page.heading("Runs");
+    let named: Vec<comparison::Named<'_>> = runs.iter().map(|shown| (shown.file, shown.run)).collect();
+    comparison::add(page, &named)?;
+    if with_each {
+        return runs.iter().try_for_each(|shown| runs::add(page, shown));
+    }
+    page.note(&format!(
+        "These are {} runs. A page of more than {MOST_RUNS} does not show each. 'zerohop report -o one.html NAME.json' \
+         shows one of them, where NAME.json is its file, such as {}.",
+        grouped(runs.len() as u64),
+        runs[0].file
+    ));
     Ok(())
 }
 
@@ -225,6 +245,31 @@ mod tests {
         assert!(html.contains("2 runs on fixture, each of the same 12,345,678 reads"), "{html}");
         assert!(html.contains("Execution time by threads and policy") && html.contains("<td>13.500</td>"), "{html}");
         assert!(!page(&[("1", record(&one)), ("3", record(&other))]).contains("Runs compared"));
+    }
+
+    #[test]
+    fn of_very_many_runs_the_table_of_samples_is_shown_alone() {
+        let run = |number: usize| {
+            let sample = format!("S{number}");
+            let inputs = vec![vec![format!("{sample}.fq")]];
+            Recorded::Align(Box::new(Summary { inputs, ..fixtures::with_figures(&sample) }))
+        };
+        let of = |count: usize| {
+            let records: Vec<_> = (1..=count).map(|number| (format!("d/S{number}.json"), run(number))).collect();
+            let mut page = Page::new("t");
+            show(&mut page, &records).unwrap();
+            page.html()
+        };
+        let (each, alone) = (of(MOST_RUNS), of(MOST_RUNS + 1));
+        assert_eq!(each.matches("<h3 id=\"run-").count(), MOST_RUNS);
+        assert!(each.contains("<a href=\"#run-50\">S50</a>") && !each.contains("does not show each"));
+        assert!(!alone.contains("What was sequenced") && !alone.contains("#run-"), "{alone}");
+        assert!(alone.contains("S51 (d/S51.json)") && alone.len() < 100_000, "{alone}");
+        assert!(alone.contains("These are 51 runs.") && alone.contains("such as d/S1.json."), "{alone}");
+        let same = [("a", fixtures::summary(1, 1, 1.0)), ("b", fixtures::summary(1, 2, 1.0))];
+        let same = same.map(|(name, run)| (name, Recorded::Align(Box::new(run))));
+        let many = page(&same.iter().cycle().take(MOST_RUNS + 2).cloned().collect::<Vec<_>>());
+        assert!(many.contains("Runs compared") && many.contains("class=\"samples\""), "{many}");
     }
 
     #[test]

@@ -67,20 +67,21 @@ const COLUMNS: [Column; 9] = [
     of_percent("GC %", 1, |s| s.gc),
 ];
 
-/// The table of all samples, if there are several.
-pub(crate) fn add(page: &mut Page, runs: &[ShownRun<'_>]) {
+/// The table of all samples, if there are several, or if the page does not show each run by itself: then no links lead
+/// there, and all files are named.
+pub(crate) fn add(page: &mut Page, runs: &[ShownRun<'_>], with_each: bool) {
     let names: BTreeSet<&str> = runs.iter().map(ShownRun::name).collect();
-    if names.len() < 2 {
+    if names.len() < 2 && with_each {
         return;
     }
-    page.heading("Samples").samples(&table(runs, names.len() < runs.len()));
+    page.heading("Samples").samples(&table(runs, names.len() < runs.len() || !with_each, with_each));
     page.note(
         "\u{25b2} and \u{25bc} mark what stands out: more than 3 robust standard deviations (1.4826 times the median \
         absolute deviation) above or below the median of four samples or more.",
     );
 }
 
-fn table(runs: &[ShownRun<'_>], with_files: bool) -> SampleTable {
+fn table(runs: &[ShownRun<'_>], with_files: bool, with_links: bool) -> SampleTable {
     let mut runs: Vec<(ShownRun<'_>, Sequenced)> = runs.iter().map(|&run| (run, Sequenced::of(run.run))).collect();
     runs.sort_by(|(a, _), (b, _)| natural::compare(a.name(), b.name()));
     let values = |column: &Column| runs.iter().map(|(_, sequenced)| (column.value)(sequenced)).collect::<Vec<_>>();
@@ -95,7 +96,7 @@ fn table(runs: &[ShownRun<'_>], with_files: bool) -> SampleTable {
         let name = SampleCell {
             text: format!("{}{file}", run.name()),
             value: Some(place as f64),
-            anchor: Some(run.anchor()),
+            anchor: with_links.then(|| run.anchor()),
             ..SampleCell::default()
         };
         let finished = run.run.finished;
@@ -149,7 +150,7 @@ mod tests {
         let runs: Vec<Summary> = samples.iter().map(run).collect();
         let shown = |(number, run)| ShownRun { file: "f.json", run, number };
         let mut page = Page::new("t");
-        add(&mut page, &runs.iter().enumerate().map(shown).collect::<Vec<_>>());
+        add(&mut page, &runs.iter().enumerate().map(shown).collect::<Vec<_>>(), true);
         page.html()
     }
 
