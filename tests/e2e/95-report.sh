@@ -120,7 +120,17 @@ assert page.count('<svg') == page.count('role="img"') == len(re.findall('<svg[^>
 PYTHON
     mkdir empty
     refused "empty: no run of 'zerohop align' is in it; expected: a folder with NAME.json" 1 empty
+    damaged_sample
     many_samples
+}
+
+# a damaged file in a folder is an error, as it is by itself
+damaged_sample() {
+    mkdir damaged; cp samples/*.json damaged
+    head -c 3000 samples/S2.json > damaged/S2.json
+    refused "damaged/S2.json: it is not JSON" 1 damaged
+    printf '{"sample": "\377"}' > damaged/S2.json
+    refused "damaged/S2.json: cannot read" 1 damaged
 }
 
 # more runs than a page shows one by one

@@ -41,7 +41,7 @@ impl OfLaboratory {
 /// else. A folder of `zerohop-lab` is its points; another one is what `zerohop align` wrote to it.
 ///
 /// # Errors
-/// A folder without a run.
+/// A folder without a run; a file in it with the ending .json that cannot be read, or is no JSON.
 pub fn files_of(given: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), ReportError> {
     let (mut left_out, mut paths): (Vec<&PathBuf>, Vec<&PathBuf>) = given.iter().partition(|path| is_for_multiqc(path));
     if paths.is_empty() {
@@ -64,27 +64,45 @@ fn is_for_multiqc(path: &Path) -> bool {
     path.to_string_lossy().ends_with("_mqc.json")
 }
 
-/// The runs of `zerohop align` in a folder, in the order of their names; other JSON is noted.
+/// The runs of `zerohop align` in a folder, in the order of their names; JSON of another kind is noted.
 fn runs_in(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>, ReportError> {
     let fault = |what: String| ReportError::File { path: folder.to_owned(), what };
     let entries = std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = entries.map_err(|error| fault(format!("cannot read: {error}")))?;
-    let is_json = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json") && !is_for_multiqc(path);
-    let mut files: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).filter(is_json).collect();
-    files.sort_by(|a, b| natural::compare(&a.to_string_lossy(), &b.to_string_lossy()));
-    files.retain(|path| {
-        let is_run = std::fs::read_to_string(path).is_ok_and(|text| Recorded::is_run(&text));
-        if !is_run {
+    let is_json = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending == "json") && !is_for_multiqc(path) && !path.is_dir()
+    };
+    let mut all: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).filter(is_json).collect();
+    all.sort_by(|a, b| natural::compare(&a.to_string_lossy(), &b.to_string_lossy()));
+    let mut files = Vec::new();
+    for path in all {
+        if is_run(&path)? {
+            files.push(path);
+        } else {
             notes.push(format!("{} is no run of 'zerohop align', and was left out", path.display()));
         }
-        is_run
-    });
+    }
     if files.is_empty() {
         let what = "no run of 'zerohop align' is in it; expected: a folder with NAME.json, as 'zerohop align \
                     --samples' or '--json' writes them";
         return Err(fault(what.to_owned()));
     }
     Ok(files)
+}
+
+/// Whether a file is a run of `zerohop align`, and not JSON of another kind.
+fn is_run(path: &Path) -> Result<bool, ReportError> {
+    let text = text_of(path)?;
+    if OfLaboratory::of(&text).is_some() {
+        return Ok(false);
+    }
+    let fault = |error| ReportError::File { path: path.to_owned(), what: words(&error, "a run of 'zerohop align'") };
+    Recorded::is_run(&text).map_err(fault)
+}
+
+fn text_of(path: &Path) -> Result<String, ReportError> {
+    let fault = |error| ReportError::File { path: path.to_owned(), what: format!("cannot read: {error}") };
+    std::fs::read_to_string(path).map_err(fault)
 }
 
 /// Why there is no report.
@@ -129,7 +147,7 @@ pub fn report(title: &str, files: &[PathBuf], laboratory: &mut dyn Laboratory) -
     let mut records = Vec::new();
     for path in files {
         let fault = |what: String| ReportError::File { path: path.clone(), what };
-        let text = std::fs::read_to_string(path).map_err(|error| fault(format!("cannot read: {error}")))?;
+        let text = text_of(path)?;
         let name = path.display().to_string();
         match OfLaboratory::of(&text) {
             Some(kind) => laboratory.take(kind, &name, &text).map_err(fault)?,
@@ -169,6 +187,33 @@ mod tests {
         for other in ["", "@r", "[1]", r#"{"variant": "flush", "ranks": [], "queries": 1}"#] {
             assert_eq!(of(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn of_a_folder_only_json_of_another_kind_is_left_out() {
+        let folder = std::env::temp_dir().join(format!("zerohop-report-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("folder.json")).unwrap();
+        let write = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
+        let of = || files_of(std::slice::from_ref(&folder));
+        let run = crate::fixtures::summary(1, 1, 1.0).json().unwrap();
+        write("S1.json", run.as_bytes());
+        write("other.json", b"{\"a\": 1}");
+        write("lines.json", b"{\"arm\": 1, \"experiment\": 2}\n{}\n");
+        let (files, notes) = of().unwrap();
+        assert_eq!((files, notes.len()), (vec![folder.join("S1.json")], 2), "{notes:?}");
+        let refused = |bytes: &[u8]| {
+            write("S2.json", bytes);
+            of().unwrap_err().to_string()
+        };
+        let torn = refused(&run.as_bytes()[..run.len() / 2]);
+        assert!(torn.contains("S2.json: it is not JSON (EOF") && torn.ends_with("a run of 'zerohop align'"), "{torn}");
+        let bytes = refused(b"{\"sample\": \"\xff\"}");
+        assert!(bytes.contains("S2.json: cannot read: ") && bytes.contains("UTF-8"), "{bytes}");
+        std::fs::remove_file(folder.join("S2.json")).unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.join("S2.json")).unwrap();
+        let unreadable = of().unwrap_err().to_string();
+        assert!(unreadable.contains("S2.json: cannot read: "), "{unreadable}");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

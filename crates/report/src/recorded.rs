@@ -53,9 +53,12 @@ const OF_RUN: [&str; 3] = ["run", "plan", "index"];
 
 impl Recorded {
     /// Whether `text` looks like a run of `zerohop align`, of whatever version.
-    pub(crate) fn is_run(text: &str) -> bool {
-        let value = serde_json::from_str::<Value>(text);
-        value.is_ok_and(|value| OF_RUN.iter().all(|name| value.get(name).is_some()))
+    ///
+    /// # Errors
+    /// Text that is no JSON.
+    pub(crate) fn is_run(text: &str) -> Result<bool, RecordedError> {
+        let value: Value = serde_json::from_str(text).map_err(RecordedError::NotJson)?;
+        Ok(OF_RUN.iter().all(|name| value.get(name).is_some()))
     }
 
     /// What `text` holds.
