@@ -115,6 +115,7 @@ assert len(marked) == 1 and marked[0].startswith('mapped %: ') and 'below the me
 scripts = re.findall('<script[^>]*>', page)
 assert scripts == ['<script>'] and 'eval' not in page and 'NaN' not in page, scripts
 assert page.count('of the process so far, in a run of 3 samples') >= 5
+assert '>finished</th>' in table
 assert page.index('What was sequenced') < page.index('How the program ran')
 assert page.count('<svg') == page.count('role="img"') == len(re.findall('<svg[^>]*><title>|<svg[^>]*>\n<title>', page))
 PYTHON

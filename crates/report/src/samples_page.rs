@@ -107,7 +107,7 @@ fn table(runs: &[ShownRun<'_>], with_files: bool, with_links: bool) -> SampleTab
         };
         [name, finished].into_iter().chain(numbers.iter().map(|cells| cells[place].clone())).collect()
     };
-    let head = ["sample", "aligned"].into_iter().chain(columns.iter().map(|(column, _)| column.name)).collect();
+    let head = ["sample", "finished"].into_iter().chain(columns.iter().map(|(column, _)| column.name)).collect();
     SampleTable { head, rows: runs.iter().enumerate().map(row).collect() }
 }
 
@@ -165,6 +165,7 @@ mod tests {
         );
         assert_eq!(html.matches("class=\"outlier\"").count(), 1, "{html}");
         assert!(html.contains("S&lt;1&gt;") && html.contains("<td data-value=\"1795000000\">2026-11-18 "), "{html}");
+        assert!(html.contains("<th scope=\"col\">finished</th>"), "{html}");
         assert_eq!(html.matches("<script>").count(), 1);
     }
 
