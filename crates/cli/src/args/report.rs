@@ -8,8 +8,8 @@ pub struct ReportArgs {
     /// 'align --samples'
     ///
     /// Of a folder all runs of 'align' are shown; several samples are in one table. The kind of a file is recognised by
-    /// content. Several of a kind are shown together. 'zerohop-lab report' shows them,
-    /// too, beside what 'zerohop-lab' wrote.
+    /// content. Several of a kind are shown together. 'zerohop-lab report' shows them, too, beside what 'zerohop-lab'
+    /// wrote.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 
