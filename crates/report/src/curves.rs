@@ -295,5 +295,6 @@ mod tests {
         let mates = [vec![0.01, 0.02], vec![]];
         let chart = mismatches(&QcFigures { mismatches: mates, ..nothing }).unwrap().chart;
         assert_eq!((chart.series.len(), chart.series[0].points[1]), (1, (2.0, 2.0)));
+        assert_eq!(chart.y, "mismatches (% of bases on the reference)");
     }
 }

@@ -352,6 +352,13 @@ mod tests {
     }
 
     #[test]
+    fn time_and_memory_of_a_sample_are_those_of_a_process_in_a_run_of_several() {
+        let of = |samples| Summary { samples, ..crate::fixtures::summary(1, 1, 1.0) }.process_words();
+        assert_eq!([of(0), of(1)], [None, None]);
+        assert_eq!(of(3).as_deref(), Some("the process so far, in a run of 3 samples"));
+    }
+
+    #[test]
     fn numbers_are_grouped() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
