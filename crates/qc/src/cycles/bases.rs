@@ -7,8 +7,6 @@ use std::ops::AddAssign;
 
 /// The bases that are told apart, as BAM codes them: A, C, G, T and N.
 const CODES: [u8; 5] = [1, BASE_C, BASE_G, 8, NO_CALL];
-/// So many cycles are counted at a time.
-const AT_A_TIME: usize = 16;
 
 /// Bases of one cycle: A, C, G, T, N and others.
 pub(crate) type Bases = [u64; CODES.len() + 1];
@@ -24,28 +22,22 @@ pub(super) struct StrandBases {
     held: Held,
 }
 
-/// What is not counted yet, of less than 256 reads: in bytes, [many at a time](AT_A_TIME).
+/// What is not counted yet, of less than 256 reads: for each of [`CODES`] by cycle, in bytes, which are counted many at
+/// a time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Held {
     reads: u8,
-    cycles: Vec<[[u8; AT_A_TIME]; CODES.len()]>,
+    counts: [Vec<u8>; CODES.len()],
 }
 
 impl Held {
     #[inline]
     fn add(&mut self, codes: &[u8]) {
-        let (many, rest) = codes.as_chunks::<AT_A_TIME>();
-        let mut last = [0; AT_A_TIME];
-        last[..rest.len()].copy_from_slice(rest);
-        if self.cycles.len() < many.len() + 1 {
-            self.cycles.resize(many.len() + 1, [[0; AT_A_TIME]; CODES.len()]);
-        }
-        for (held, bases) in self.cycles.iter_mut().zip(many.iter().chain([&last])) {
-            for (held, code) in held.iter_mut().zip(CODES) {
-                for (held, base) in held.iter_mut().zip(bases) {
-                    *held += u8::from(*base == code);
-                }
+        for (code, counts) in CODES.iter().zip(&mut self.counts) {
+            if counts.len() < codes.len() {
+                counts.resize(codes.len(), 0);
             }
+            counts.iter_mut().zip(codes).for_each(|(count, base)| *count += u8::from(base == code));
         }
         self.reads += 1;
     }
@@ -64,16 +56,14 @@ impl StrandBases {
 
     /// Counts all that is held.
     pub(super) fn settle(&mut self) {
-        let Held { reads, cycles } = &mut self.held;
-        let most = cycles.len() * AT_A_TIME;
+        let Held { reads, counts: held } = &mut self.held;
+        let most = held[0].len();
         if self.counts.len() < most {
             self.counts.resize(most, [0; CODES.len()]);
         }
-        for (counts, held) in self.counts.chunks_mut(AT_A_TIME).zip(cycles) {
-            for (code, held) in held.iter_mut().enumerate() {
-                for (counts, held) in counts.iter_mut().zip(held) {
-                    counts[code] += u64::from(std::mem::take(held));
-                }
+        for (code, held) in held.iter_mut().enumerate() {
+            for (counts, held) in self.counts.iter_mut().zip(held) {
+                counts[code] += u64::from(std::mem::take(held));
             }
         }
         *reads = 0;

@@ -100,6 +100,9 @@ struct Wheel {
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
 const INCREMENT: u64 = 0xB;
 const MASK: u64 = (1 << 48) - 1;
+/// What a first step gives.
+const FIRST_BITS: u32 = 26;
+const FIRST_MASK: u64 = (1 << FIRST_BITS) - 1;
 /// What four steps are.
 const FOUR: (u64, u64) = {
     let (mut multiplier, mut increment, mut step) = (1u64, 0u64, 0);
@@ -121,7 +124,7 @@ impl Wheel {
             let begin = self.random;
             let (multiplier, increment) = FOUR;
             self.random = begin.wrapping_mul(multiplier).wrapping_add(increment) & MASK;
-            let quality = (self.taken.len() as f64 * double(begin)) as usize;
+            let quality = self.met(begin);
             let taken = self.taken[quality];
             // Most qualities never occur: then the other two steps do not matter.
             if taken > 0.0 && double(step(step(begin))) < taken {
@@ -129,6 +132,18 @@ impl Wheel {
             }
         }
         0
+    }
+
+    /// The quality that two steps meet: that many of the number that they give.
+    #[inline]
+    fn met(&self, state: u64) -> usize {
+        let qualities = self.taken.len() as u64;
+        // The first step decides, but next to the bound of the next quality.
+        let product = (step(state) >> 22) * qualities;
+        match product & FIRST_MASK < FIRST_MASK - qualities {
+            true => (product >> FIRST_BITS) as usize,
+            false => (qualities as f64 * double(state)) as usize,
+        }
     }
 }
 
@@ -152,6 +167,11 @@ mod tests {
         for wanted in [0.7296240607935824, 0.7837023678833833, 0.19187875415120714] {
             assert_eq!(double(state), wanted);
             state = step(step(state));
+        }
+        let wheel = Wheel::new(vec![0.0; 127]);
+        for _ in 0..100_000 {
+            assert_eq!(wheel.met(state), (127.0 * double(state)) as usize);
+            state = step(state);
         }
         let four = (0..4).fold(77, |state, _| step(state));
         assert_eq!(four, 77u64.wrapping_mul(FOUR.0).wrapping_add(FOUR.1) & MASK);
