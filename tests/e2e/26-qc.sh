@@ -135,7 +135,8 @@ check_sets() {
                 --reads some_1.fq.more some_2.fq.more
             same s.bam s.bam
         done
-        rm -f some* s.*
+        # (with the index that samtools stats -r has left)
+        rm -f some* s.* ref.fa*
         echo "$name: the reports of samtools$(! command -v mosdepth > /dev/null || echo " and mosdepth")"
     done < <(read_sets)
 }
