@@ -6,11 +6,12 @@
 //! 1. Whoever makes a part of the output shows each of its records to a visitor ([`zerohop_output::Visit`]). That adds
 //!    it to sums of its own (`flagstat`, `idxstats`, `stats`, `coverage`, `picard`): in which order makes no
 //!    difference.
-//! 2. At the end of the part the visitor hands over where its records begin and end (`depth`). When all parts before
-//!    it are known, what reaches into it is, too (`order`): then its places are counted, and mosdepth's lines are made
-//!    of them (`mosdepth`), which are written in the order of the parts. Of several processes, each keeps its parts in
-//!    a file, and one takes up all of them (`kept`).
-//! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files.
+//! 2. At the end of the part the visitor hands over where its records begin and end (`depth`), and, for Picard, which
+//!    of their bases may count as coverage. When all parts before it are known, what reaches into it is, too (`order`):
+//!    then its places are counted, and mosdepth's lines are made of them (`mosdepth`), which are written in the order
+//!    of the parts. Of several processes, each keeps its parts in a file, and one takes up all of them (`kept`).
+//! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files, and the numbers of pictures
+//!    (`figures`).
 //!
 //! The rules of each tool are in the file or folder that has its name. Sums are of integers, or are made in the order
 //! of the records: so reports depend neither on threads nor on parts.

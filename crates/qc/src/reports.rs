@@ -91,8 +91,9 @@ impl Reports {
     /// All that they say, when all parts are made and all visitors are gone.
     ///
     /// # Errors
-    /// [`Error::Output`]: a file cannot be written.
+    /// [`Error::Output`]: a file cannot be written; [`Error::Input`]: the reference cannot be read.
     pub fn finish(self) -> Result<Finished, Error> {
+        let begun = Instant::now();
         let Reports { seen, spec: ReportSpec { heading, picard: spec, stats_reference, .. }, chain, shares, files } =
             self;
         let (lines, windows, sums) = seen.into_sums();
@@ -105,7 +106,7 @@ impl Reports {
             coverage,
             mosdepth,
             picard,
-            cost,
+            mut cost,
             windows: depths_of_windows,
         } = sums;
         if stats_reference.is_some() {
@@ -115,6 +116,8 @@ impl Reports {
         bins.take_shares(&into_inner(shares));
         let of_tools = (&stats, &cycles, &mosdepth);
         let figures = figures((&lines.contigs, &windows), &depths_of_windows, of_tools);
+        let picard = spec.map(|spec| picard.files(&cycles, &spec)).transpose()?;
+        cost.add_since(begun);
         Ok(Finished {
             stats: stats.text(&heading, &cycles, &depths, bins),
             flagstat: flagstat.text(),
@@ -122,7 +125,7 @@ impl Reports {
             coverage: coverage.text(&lines.contigs),
             mosdepth: [mosdepth.summary(&lines), mosdepth.global_distribution(&lines)],
             regions: mosdepth.region_distribution(&lines),
-            picard: spec.map(|spec| picard.files(&cycles, &spec)).transpose()?,
+            picard,
             lines: into_inner(files).finish(&lines)?,
             time: cost.time(),
             figures,
