@@ -2,7 +2,7 @@
 //! well. Records that are unmapped, secondary, duplicates or failed the sequencer's filters are left out; deleted and
 //! skipped bases are not covered. Its limit of a depth of 1,000,000 is not kept.
 
-use crate::cycles::quality_sum;
+use crate::cycles::{ReadSums, quality_sum};
 use crate::number::general;
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
@@ -28,8 +28,9 @@ struct OfContig {
 }
 
 impl Coverage {
-    /// Adds a record. Its bases are covered later ([`Self::cover`]).
-    pub(crate) fn add(&mut self, record: &Record<'_>) {
+    /// Adds a record, and what is known of its read, if it is a primary one. Its bases are covered later
+    /// ([`Self::cover`]).
+    pub(crate) fn add(&mut self, record: &Record<'_>, read: Option<ReadSums>) {
         let Ok(contig) = u32::try_from(record.contig) else { return };
         if record.flags.any(LEFT_OUT) {
             return;
@@ -39,8 +40,10 @@ impl Coverage {
         of_contig.mapq += u64::from(record.mapq);
         for (_, bases) in record.aligned() {
             of_contig.aligned_bases += bases.len() as u64;
-            let qualities = record.qualities.get(bases).unwrap_or_default();
-            of_contig.qualities += quality_sum(qualities);
+            of_contig.qualities += match read {
+                Some(sums) if bases == (0..record.bases) => sums.qualities,
+                _ => quality_sum(record.qualities.get(bases).unwrap_or_default()),
+            };
         }
     }
 

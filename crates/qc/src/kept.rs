@@ -133,9 +133,7 @@ fn write_part(part: &ReadPart, out: &mut Vec<u8>) {
     let ReadPart { places, edges, mates, gc, reads, pileup } = part;
     put(out, places.start);
     put(out, places.end);
-    for edges in edges {
-        edges.lists().into_iter().for_each(|list| put_ascending(out, list.iter().copied()));
-    }
+    edges.write(out);
     put_ascending(out, gc.iter().map(|(place, _)| *place));
     gc.iter().for_each(|(_, share)| out.extend_from_slice(&share.to_le_bytes()));
     put_ascending(out, reads.iter().map(|read| read.place));
@@ -146,9 +144,7 @@ fn write_part(part: &ReadPart, out: &mut Vec<u8>) {
 
 fn read_part(from: &mut &[u8]) -> Option<ReadPart> {
     let mut part = ReadPart { places: take(from)?..take(from)?, ..ReadPart::default() };
-    for edges in &mut part.edges {
-        *edges = Edges::of_lists([take_ascending(from)?, take_ascending(from)?]);
-    }
+    part.edges = Edges::read(from)?;
     for place in take_ascending(from)? {
         part.gc.push((place, 0.0));
     }

@@ -3,7 +3,7 @@
 //! Parts of the output are made in any order. When a part and all before it have been read, what reaches into it is
 //! known ([`Chain`]). Whoever has read the last of them counts its places (crate::reports).
 
-use crate::depth::{Edges, Place, Reaching, place};
+use crate::depth::{Edges, Of, Place, Reaching, place};
 use crate::mosdepth::Mates;
 use crate::picard::Pileup;
 use crate::stats::{BinBases, GcBins, PlacedRead};
@@ -11,23 +11,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use zerohop_model::record::Contig;
 
-/// The reports that ask for depth: each counts other records, or other places of them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Of {
-    Stats,
-    Coverage,
-    Mosdepth,
-}
-
-/// One for each of [`Of`].
-pub(crate) type ForEach<T> = [T; 3];
-
 /// What was read of one part.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadPart {
     /// The places that it has: from the position of its first record up to that of the first one behind it.
     pub(crate) places: Range<Place>,
-    pub(crate) edges: ForEach<Edges>,
+    pub(crate) edges: Edges,
     /// Mates that overlap others that are in other parts.
     pub(crate) mates: Mates,
     /// For GC-depth, of each record its place, and which share of its bases is G or C.
@@ -43,7 +32,7 @@ pub(crate) struct ReadPart {
 pub(crate) struct KnownPart {
     pub(crate) number: usize,
     pub(crate) read: ReadPart,
-    pub(crate) reaching: ForEach<Reaching>,
+    pub(crate) reaching: Reaching,
     /// Bases of records of the parts before that reach into it.
     pub(crate) bases_before: Pileup,
     /// Bins of GC-depth that begin in it, beside a reference.
@@ -55,7 +44,7 @@ pub(crate) struct KnownPart {
 pub(crate) struct Chain {
     next: usize,
     waiting: BTreeMap<usize, ReadPart>,
-    reaching: ForEach<Reaching>,
+    reaching: Reaching,
     mates: Mates,
     bases: Pileup,
     gc: GcBins,
@@ -69,9 +58,8 @@ impl Chain {
         while let Some(mut read) = self.waiting.remove(&self.next) {
             let mut overlaps = Vec::new();
             self.mates.append(std::mem::take(&mut read.mates), read.places.end, |both| overlaps.push(both));
-            self.reaching[Of::Mosdepth as usize].take_away(&overlaps);
-            let behind = |of: usize| read.edges[of].reaching(&self.reaching[of], read.places.end);
-            let behind: ForEach<Reaching> = std::array::from_fn(behind);
+            self.reaching.take_away(&overlaps, Of::Mosdepth);
+            let behind = read.edges.reaching(&self.reaching, read.places.end);
             let reaching = std::mem::replace(&mut self.reaching, behind);
             read.gc.iter().for_each(|(place, gc)| self.gc.add(*place, *gc));
             let bins = read.reads.iter().filter_map(|read| self.gc.add_placed(*read, contigs)).collect();

@@ -1,10 +1,10 @@
 //! All reports of one output.
 
-use crate::depth::by_contig;
+use crate::depth::{Of, by_contig};
 use crate::figures::figures;
 use crate::kept::KeptParts;
 use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, lines_of_part};
-use crate::order::{Chain, KnownPart, Of, ReadPart};
+use crate::order::{Chain, KnownPart, ReadPart};
 use crate::picard::{PartBases, PicardFiles};
 use crate::spec::ReportSpec;
 use crate::stats::LARGEST_DEPTH;
@@ -15,7 +15,6 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::qc_figures::QcFigures;
-use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Visit, Visitors};
 
 /// The reports of one output, while its parts are made.
@@ -147,18 +146,17 @@ impl Reports {
             picard.settle(&bases, contigs, spec)?;
         }
         depths.resize(LARGEST_DEPTH + 2, 0);
-        runs(part, Of::Stats, contigs, |_, positions, depth| {
-            depths[(depth as usize).min(LARGEST_DEPTH + 1)] += positions.len() as u64;
-        });
-        runs(part, Of::Coverage, contigs, |contig, positions, depth| {
-            if depth > 0 {
-                coverage.cover(contig, positions.len() as u64);
-            }
-        });
         let of_part = lines_of_part(lines, mosdepth, |each| {
-            runs(part, Of::Mosdepth, contigs, |contig, positions, depth| {
-                windows.add(contig, &positions, depth, &self.seen.windows);
-                each(contig, positions, depth);
+            part.read.edges.runs(&part.reaching, part.read.places.clone(), |places, depths_of_all| {
+                let depth = |of: Of| depths_of_all[of as usize].max(0) as u32;
+                by_contig(places, contigs, |contig, positions| {
+                    depths[(depth(Of::Stats) as usize).min(LARGEST_DEPTH + 1)] += positions.len() as u64;
+                    if depth(Of::Coverage) > 0 {
+                        coverage.cover(contig, positions.len() as u64);
+                    }
+                    windows.add(contig, &positions, depth(Of::Mosdepth), &self.seen.windows);
+                    each(contig, positions, depth(Of::Mosdepth));
+                });
             });
         });
         lock(&self.files).put(part.number, of_part, lines, mosdepth)
@@ -177,12 +175,4 @@ impl TakesParts for Reports {
         let known = lock(&self.chain).put(number, part, &self.seen.lines.contigs);
         known.iter().try_for_each(|part| self.settle(part, sums))
     }
-}
-
-/// Gives the depth of all places of a part to `each`: contig, positions, depth.
-fn runs(part: &KnownPart, of: Of, contigs: &[Contig], mut each: impl FnMut(u32, Range<u32>, u32)) {
-    let (edges, reaching) = (&part.read.edges[of as usize], &part.reaching[of as usize]);
-    edges.runs(reaching, part.read.places.clone(), |places, depth| {
-        by_contig(places, contigs, |contig, positions| each(contig, positions, depth.max(0) as u32));
-    });
 }

@@ -1,11 +1,10 @@
 //! What looks at the records of parts, for one worker.
 
 use crate::coverage;
-use crate::cycles::ReadSums;
-use crate::depth::{Place, place};
+use crate::depth::{Of, OfSome, Place, place};
 use crate::figures::WindowSpec;
-use crate::mosdepth::{LinesSpec, add_edges};
-use crate::order::{Of, ReadPart, end};
+use crate::mosdepth::LinesSpec;
+use crate::order::{ReadPart, end};
 use crate::picard::Capture;
 use crate::record::Record;
 use crate::reference::Window;
@@ -49,7 +48,7 @@ pub(crate) struct Visitor<'r> {
     number: (usize, u64),
     places: Range<Place>,
     window: Window<'r>,
-    /// The bases of the record that is looked at.
+    /// The bases of the record that is looked at, if they are compared with the reference.
     codes: Vec<u8>,
 }
 
@@ -110,7 +109,7 @@ impl Visit for Visitor<'_> {
         let begun = Instant::now();
         let mut part = std::mem::take(&mut self.part);
         part.places = self.places.clone();
-        part.edges.iter_mut().for_each(|edges| edges.sort());
+        part.edges.sort();
         self.parts.take(self.number.0, part, &mut self.sums)?;
         self.sums.cost.add_since(begun);
         Ok(())
@@ -126,13 +125,13 @@ impl Visitor<'_> {
         let Sums { flagstat, idxstats, cycles, stats, coverage, mosdepth, picard, .. } = &mut self.sums;
         flagstat.add(&record);
         idxstats.add(&record);
-        coverage.add(&record);
         mosdepth.see(&record);
         let is_primary = !record.flags.any(SECONDARY | SUPPLEMENTARY);
-        if is_primary || self.seen.reference.is_some() {
+        let read = is_primary.then(|| cycles.add(&record));
+        coverage.add(&record, read);
+        if self.seen.reference.is_some() {
             record.unpack(&mut self.codes);
         }
-        let read = if is_primary { cycles.add(&record, &self.codes) } else { ReadSums::default() };
         if self.seen.has_picard {
             picard.add(
                 &record,
@@ -141,7 +140,7 @@ impl Visitor<'_> {
                 &mut self.part.pileup,
             )?;
         }
-        let gc = stats.add(number, &record, read);
+        let gc = stats.add(number, &record, read.unwrap_or_default());
         if self.seen.has_mismatches {
             if gc.is_some() {
                 stats.add_mismatches(&record, &self.codes, &mut self.window)?;
@@ -149,19 +148,31 @@ impl Visitor<'_> {
             self.part.reads.extend(placed_read(&record, gc.is_some()));
         }
         let Ok(contig) = u32::try_from(record.contig) else { return Ok(()) };
-        let ReadPart { edges, gc: gc_of_records, mates, .. } = &mut self.part;
-        if let Some(gc) = gc {
-            if !self.seen.has_mismatches {
-                gc_of_records.push((place(contig, record.position.max(0) as u32), gc));
-            }
-            record.aligned().for_each(|(positions, _)| edges[Of::Stats as usize].add(contig, positions));
+        if let Some(gc) = gc
+            && !self.seen.has_mismatches
+        {
+            self.part.gc.push((place(contig, record.position.max(0) as u32), gc));
         }
-        if !record.flags.any(coverage::LEFT_OUT) {
-            record.aligned().for_each(|(positions, _)| edges[Of::Coverage as usize].add(contig, positions));
-        }
-        let of_mosdepth = (&mut edges[Of::Mosdepth as usize], mates);
-        add_edges(&record, &self.seen.lines.mosdepth, self.places.start, of_mosdepth);
+        self.add_edges(contig, &record, gc.is_some());
         Ok(())
+    }
+
+    /// Adds where a record begins and ends, for all reports that count it.
+    #[inline]
+    fn add_edges(&mut self, contig: u32, record: &Record<'_>, counts_for_stats: bool) {
+        let spec = &self.seen.lines.mosdepth;
+        let ReadPart { edges, mates, .. } = &mut self.part;
+        let of_stats = OfSome::only_if(Of::Stats, counts_for_stats);
+        let of_coverage = OfSome::only_if(Of::Coverage, !record.flags.any(coverage::LEFT_OUT));
+        let counts_for_mosdepth = spec.counts(record);
+        let of_mosdepth = OfSome::only_if(Of::Mosdepth, counts_for_mosdepth);
+        if spec.is_fast {
+            return edges.add_record(contig, record, of_stats | of_coverage, of_mosdepth);
+        }
+        edges.add_record(contig, record, of_stats | of_coverage | of_mosdepth, OfSome::default());
+        if counts_for_mosdepth {
+            mates.add(contig, record, self.places.start, |both| edges.take_away(both, Of::Mosdepth));
+        }
     }
 }
 

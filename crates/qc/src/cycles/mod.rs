@@ -16,9 +16,9 @@ use std::ops::AddAssign;
 pub(crate) struct Cycles {
     /// By [`ReadOrder`].
     orders: [OfOrder; ReadOrder::ALL.len()],
-    /// A reverse read as it was sequenced: its bases, then its qualities.
+    /// Room for the bases of a read.
     #[serde(skip)]
-    turned: Vec<u8>,
+    codes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,14 +38,13 @@ pub(crate) struct ReadSums {
 }
 
 impl Cycles {
-    /// Adds a primary record, with its bases as [`Record::unpack`] gives them.
-    pub(crate) fn add(&mut self, record: &Record<'_>, codes: &[u8]) -> ReadSums {
+    /// Adds a primary record.
+    pub(crate) fn add(&mut self, record: &Record<'_>) -> ReadSums {
         let is_reverse = record.flags.is_reverse();
-        let Cycles { orders, turned } = self;
-        let OfOrder { strands, qualities } = &mut orders[record.flags.order() as usize];
-        strands[usize::from(is_reverse)].add(as_sequenced(codes, is_reverse, turned));
-        qualities.add(as_sequenced(record.qualities, is_reverse, turned));
-        ReadSums { gc: bases::gc(codes), qualities: quality_sum(record.qualities) }
+        let OfOrder { strands, qualities } = &mut self.orders[record.flags.order() as usize];
+        let gc = strands[usize::from(is_reverse)].add(record, &mut self.codes);
+        qualities.add(record.qualities, is_reverse);
+        ReadSums { gc, qualities: quality_sum(record.qualities) }
     }
 
     /// Bases by cycle of some reads, as they stand in the records.
@@ -77,7 +76,7 @@ impl Cycles {
     /// Counts all that is held until many can be counted at a time. It comes before they are added up, or told.
     pub(crate) fn settle(&mut self) {
         for OfOrder { strands, qualities } in &mut self.orders {
-            strands.iter_mut().for_each(StrandBases::settle);
+            strands.iter_mut().zip([false, true]).for_each(|(strand, is_reverse)| strand.settle(is_reverse));
             qualities.settle();
         }
     }
@@ -85,14 +84,9 @@ impl Cycles {
 
 /// The bytes of a read, one for each base, as it was sequenced.
 #[inline]
-fn as_sequenced<'r>(bytes: &'r [u8], is_reverse: bool, turned: &'r mut Vec<u8>) -> &'r [u8] {
-    if !is_reverse {
-        return bytes;
-    }
-    turned.clear();
-    turned.extend_from_slice(bytes);
-    turned.reverse();
-    turned
+fn as_sequenced(bytes: &[u8], is_reverse: bool) -> impl Iterator<Item = u8> {
+    let last = bytes.len().wrapping_sub(1);
+    (0..bytes.len()).map(move |cycle| bytes[if is_reverse { last - cycle } else { cycle }])
 }
 
 impl AddAssign<&Cycles> for Cycles {

@@ -1,5 +1,6 @@
 //! Qualities by cycle.
 
+use super::as_sequenced;
 use crate::counts::{add_all, count_at};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -9,16 +10,16 @@ const USUAL: usize = 64;
 /// Qualities that are not usual.
 const OTHERS: usize = 256 - USUAL;
 /// So many cycles are counted at a time.
-const AT_A_TIME: usize = 4;
+const AT_A_TIME: usize = 8;
 
 /// Qualities of the reads of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct QualityCycles {
     /// By cycle, then by quality, up to [`USUAL`].
     usual: Vec<u64>,
-    /// What is not in `usual` yet, of so many reads: small counts stay in the nearest cache.
+    /// What is not in `usual` yet, of so many reads: counts as small as these stay in the nearest cache.
     #[serde(skip)]
-    held: (u16, Vec<[[u16; USUAL]; AT_A_TIME]>),
+    held: (u8, Vec<[[u8; USUAL]; AT_A_TIME]>),
     /// The others, which reads without qualities have, too.
     others: Vec<u64>,
     /// The largest.
@@ -36,31 +37,48 @@ pub(crate) fn quality_sum(qualities: &[u8]) -> u64 {
 }
 
 impl QualityCycles {
-    /// Adds those of a read, as it was sequenced.
-    pub(super) fn add(&mut self, qualities: &[u8]) {
+    /// Adds those of a read, as they stand in its record.
+    pub(super) fn add(&mut self, qualities: &[u8], is_reverse: bool) {
         let largest = qualities.iter().fold(0, |largest: u8, &quality| largest.max(quality));
         self.largest = self.largest.max(largest);
         if largest < u8::MAX {
             self.longest = self.longest.max(qualities.len());
         }
         if usize::from(largest) >= USUAL {
-            return self.add_unusual(qualities);
+            return self.add_unusual(qualities, is_reverse);
         }
-        let (reads, held) = &mut self.held;
-        let (many, rest) = qualities.as_chunks::<AT_A_TIME>();
-        if held.len() < many.len() + 1 {
-            held.resize(many.len() + 1, [[0; USUAL]; AT_A_TIME]);
-        }
-        for (cycles, qualities) in held.iter_mut().zip(many) {
-            for (cycle, quality) in cycles.iter_mut().zip(qualities) {
-                cycle[usize::from(*quality) % USUAL] += 1;
+        match is_reverse {
+            false => {
+                let (many, rest) = qualities.as_chunks();
+                self.hold(many.iter().map(|some| u64::from_le_bytes(*some)), rest.iter().copied());
+            }
+            true => {
+                let (rest, many) = qualities.as_rchunks();
+                self.hold(many.iter().rev().map(|some| u64::from_be_bytes(*some)), rest.iter().rev().copied());
             }
         }
-        for (cycle, quality) in held[many.len()].iter_mut().zip(rest) {
-            cycle[usize::from(*quality) % USUAL] += 1;
+    }
+
+    /// Adds usual ones of one read: [`AT_A_TIME`] in each of `many`, the first one as its lowest byte.
+    #[inline]
+    fn hold(&mut self, many: impl ExactSizeIterator<Item = u64>, rest: impl Iterator<Item = u8>) {
+        const USUAL_BITS: u64 = u64::from_le_bytes([USUAL as u8 - 1; AT_A_TIME]);
+        let (reads, held) = &mut self.held;
+        let whole = many.len();
+        if held.len() < whole + 1 {
+            held.resize(whole + 1, [[0; USUAL]; AT_A_TIME]);
+        }
+        for (cycles, qualities) in held.iter_mut().zip(many) {
+            let qualities = qualities & USUAL_BITS;
+            for (place, cycle) in cycles.iter_mut().enumerate() {
+                cycle[usize::from((qualities >> (8 * place)) as u8)] += 1;
+            }
+        }
+        for (cycle, quality) in held[whole].iter_mut().zip(rest) {
+            cycle[usize::from(quality) % USUAL] += 1;
         }
         *reads += 1;
-        if *reads == u16::MAX {
+        if *reads == u8::MAX {
             self.settle();
         }
     }
@@ -76,11 +94,11 @@ impl QualityCycles {
         *reads = 0;
     }
 
-    fn add_unusual(&mut self, qualities: &[u8]) {
+    fn add_unusual(&mut self, qualities: &[u8], is_reverse: bool) {
         if self.usual.len() < USUAL * qualities.len() {
             self.usual.resize(USUAL * qualities.len(), 0);
         }
-        for (cycle, &quality) in qualities.iter().enumerate() {
+        for (cycle, quality) in as_sequenced(qualities, is_reverse).enumerate() {
             match usize::from(quality).checked_sub(USUAL) {
                 None => self.usual[cycle * USUAL + usize::from(quality)] += 1,
                 Some(other) => count_at(&mut self.others, cycle * OTHERS + other),

@@ -13,7 +13,6 @@ mod runs;
 mod spec;
 
 use crate::counts::{add_all, add_at, count_at};
-use crate::depth::{Edges, Place};
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -82,25 +81,6 @@ impl Depths {
         let least = places.iter().position(|count| *count > 0).unwrap_or(0);
         format!("{name}\t{length}\t{bases}\t{mean:.2}\t{least}\t{largest}\n")
     }
-}
-
-/// Adds where a record lies, if it counts; `begin` is the first place of its part.
-#[inline]
-pub(crate) fn add_edges(
-    record: &Record<'_>,
-    spec: &MosdepthSpec,
-    begin: Place,
-    (edges, mates): (&mut Edges, &mut Mates),
-) {
-    let Ok(contig) = u32::try_from(record.contig) else { return };
-    if !spec.counts(record) {
-        return;
-    }
-    if spec.is_fast {
-        return edges.add(contig, record.span());
-    }
-    record.aligned().for_each(|(positions, _)| edges.add(contig, positions));
-    mates.add(contig, record, begin, |both| edges.take_away(both));
 }
 
 impl Mosdepth {
