@@ -10,6 +10,7 @@ mod hs;
 mod insert_size;
 mod pileup;
 mod quality;
+mod roulette;
 mod sensitivity;
 mod spec;
 mod targets;
