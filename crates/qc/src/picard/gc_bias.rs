@@ -24,6 +24,8 @@ const SHARES: usize = 101;
 const MIDDLE: usize = 50;
 /// Shares whose coverage is told together.
 const GROUPS: [Range<usize>; 5] = [0..20, 20..40, 40..60, 60..80, 80..101];
+/// What an unknown base counts for in a window, where G and C count for 1.
+const UNKNOWN: u32 = 1 << 16;
 /// So many places of the reference are read at once.
 const PIECE: u32 = 1 << 16;
 
@@ -88,30 +90,33 @@ impl GcBias {
     /// left out.
     pub(super) fn windows(&mut self, contig: u32, positions: Range<u32>, reference: &ContigBases) -> Result<(), Error> {
         let end = reference.length(contig).saturating_sub(WINDOW).min(positions.end);
-        let (mut start, mut codes) = (positions.start.max(1), Vec::new());
+        let (mut start, mut bases) = (positions.start.max(1), Vec::new());
         while start < end {
             let until = end.min(start + PIECE);
-            codes.clear();
-            reference.read(contig, start..until + WINDOW, &mut codes)?;
-            codes.iter_mut().for_each(|base| *base = code_of(*base));
-            self.windows_of(&codes[..(until - start + WINDOW) as usize]);
+            bases.clear();
+            reference.read(contig, start..until + WINDOW, &mut bases)?;
+            self.windows_of(&bases[..(until - start + WINDOW) as usize]);
             start = until;
         }
         Ok(())
     }
 
-    /// Counts the windows in these bases, but for the last.
-    fn windows_of(&mut self, codes: &[u8]) {
-        let window = WINDOW as usize;
-        self.share(0);
-        let (mut gc, mut unknown) = counts(&codes[..window]);
-        for (first, next) in codes.iter().zip(&codes[window..]) {
-            if unknown <= MOST_UNKNOWN {
-                self.shares[gc as usize].windows += 1;
-            }
-            gc = gc + u64::from(is_gc(*next)) - u64::from(is_gc(*first));
-            unknown = unknown + u64::from(*next == NO_CALL) - u64::from(*first == NO_CALL);
+    /// Counts the windows in these bases of a reference, but for the last.
+    fn windows_of(&mut self, bases: &[u8]) {
+        let mut windows = [0u64; SHARES.next_power_of_two()];
+        let of_bases: [u32; 256] = std::array::from_fn(|base| match code_of(base as u8) {
+            NO_CALL => UNKNOWN,
+            code => is_gc(code).into(),
+        });
+        let count = |base: &u8| of_bases[usize::from(*base)];
+        let mut counts: u32 = bases[..WINDOW as usize].iter().map(count).sum();
+        for (first, next) in bases.iter().zip(&bases[WINDOW as usize..]) {
+            let (gc, unknown) = (counts % UNKNOWN, counts / UNKNOWN);
+            windows[gc as usize % windows.len()] += u64::from(u64::from(unknown) <= MOST_UNKNOWN);
+            counts = counts + count(next) - count(first);
         }
+        self.share(0);
+        self.shares.iter_mut().zip(windows).for_each(|(of_share, windows)| of_share.windows += windows);
     }
 
     /// `gc_bias.detail_metrics`.
@@ -222,6 +227,30 @@ impl AddAssign<&GcBias> for GcBias {
             *reads += more.reads;
             *bases += more.bases;
             *errors += more.errors;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn windows_are_those_that_are_counted_alone(
+            bases in prop::collection::vec(prop_oneof![20 => Just(b'A'), 20 => Just(b'g'), 9 => Just(b'C'),
+                1 => prop_oneof![Just(b'N'), Just(b'n'), Just(b'.'), Just(b'R'), Just(b'-')]], 100..600),
+        ) {
+            let (mut bias, mut naive) = (GcBias::default(), vec![0; SHARES]);
+            bias.windows_of(&bases);
+            let codes: Vec<u8> = bases.iter().map(|base| code_of(*base)).collect();
+            for codes in codes[..bases.len() - 1].windows(WINDOW as usize) {
+                share(codes).into_iter().for_each(|share| naive[share] += 1);
+            }
+            prop_assert_eq!(bias.shares.iter().map(|of_share| of_share.windows).collect::<Vec<_>>(), naive);
         }
     }
 }
