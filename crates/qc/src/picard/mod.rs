@@ -4,20 +4,24 @@
 mod adapters;
 mod alignment_summary;
 mod base_distribution;
+mod depths;
 mod gc_bias;
 mod histogram;
 mod hs;
 mod insert_size;
 mod pileup;
 mod quality;
+mod records;
 mod roulette;
 mod sensitivity;
 mod spec;
+mod sweep;
 mod targets;
 mod wgs;
+mod worth;
 
 use crate::cycles::Cycles;
-use crate::depth::{Place, by_contig};
+use crate::depth::by_contig;
 use crate::record::{ReadOrder, Record};
 use crate::reference::Window;
 use alignment_summary::AlignmentSummary;
@@ -26,11 +30,12 @@ pub use hs::Capture;
 use hs::HsMetrics;
 use insert_size::InsertSizes;
 pub(crate) use pileup::Pileup;
-use pileup::count_bases;
 use quality::NotCalled;
 use serde::{Deserialize, Serialize};
 pub use spec::PicardSpec;
-use std::ops::{AddAssign, Range};
+use std::ops::AddAssign;
+pub(crate) use sweep::PartBases;
+use sweep::count_bases;
 pub use targets::{NotTargets, Targets};
 use wgs::WgsMetrics;
 use zerohop_model::error::Error;
@@ -46,13 +51,6 @@ pub(crate) struct Picard {
     gc: GcBias,
     wgs: WgsMetrics,
     hs: HsMetrics,
-}
-
-/// Bases that may count at the places of a part: of records that reach into it, and of its own.
-pub(crate) struct PartBases<'p> {
-    pub(crate) before: &'p Pileup,
-    pub(crate) own: &'p Pileup,
-    pub(crate) places: Range<Place>,
 }
 
 /// The files of Picard.

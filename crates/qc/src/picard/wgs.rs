@@ -7,10 +7,12 @@
 
 use super::adapters::is_adapter;
 use super::histogram::{self, deviation, mean, median, median_deviation};
-use super::pileup::{Counts, NO_COVERAGE, Pileup};
+use super::pileup::Pileup;
 use super::sensitivity::{phred, sensitivity};
+use super::sweep::Counts;
+use super::worth::{NO_COVERAGE, QUALITIES, Qualities, covers};
 use super::{Table, file};
-use crate::counts::{add_all, add_at, count_at};
+use crate::counts::{add_all, count_at, count_where};
 use crate::record::{NO_CALL, Record};
 use crate::reference::Window;
 use serde::{Deserialize, Serialize};
@@ -23,10 +25,8 @@ const LEAST_MAPQ: u8 = 20;
 /// Bases of a lower quality are no coverage; up to the other one they are not looked at.
 const LEAST_QUALITY: u8 = 20;
 const WORST_QUALITY: u8 = 2;
-/// Qualities that are counted: larger ones are none.
-const QUALITIES: usize = 127;
 /// The largest depth.
-const LARGEST_DEPTH: u32 = 250;
+const LARGEST_DEPTH: u8 = 250;
 /// Depths, up to which share of the places is told that have so much at least.
 const TOLD_DEPTHS: [usize; 14] = [1, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100];
 /// How much more is needed for this share of the places to have the mean depth now.
@@ -54,7 +54,7 @@ pub(crate) struct WgsMetrics {
     depths: Vec<u64>,
     all_depths: Vec<u64>,
     /// Bases by their quality: all, and those at places that had [`LARGEST_DEPTH`] before.
-    qualities: Vec<u64>,
+    qualities: Qualities,
     over_limit: Vec<u64>,
 }
 
@@ -102,43 +102,26 @@ impl WgsMetrics {
                 continue;
             };
             let bases = codes.iter().zip(qualities).zip(reference);
-            pileup.block(contig, start, bases.map(|((code, quality), base)| self.base(*code, *quality, *base)));
+            let of_block =
+                pileup.block(contig, start, bases.map(|((code, quality), base)| worth(*code, *quality, *base)));
+            self.qualities.add(of_block);
+            let known = count_where(&reference[..of_block.len()], |base| base != NO_CALL);
+            self.count(LeftOut::Quality, known - count_where(of_block, covers));
         }
         Ok(())
-    }
-
-    /// Counts a base; says what it is good for.
-    #[inline]
-    fn base(&mut self, code: u8, quality: u8, reference: u8) -> u8 {
-        if reference == NO_CALL {
-            return 0;
-        }
-        if quality <= WORST_QUALITY || usize::from(quality) >= QUALITIES {
-            self.count(LeftOut::Quality, 1);
-            return 0;
-        }
-        count_at(&mut self.qualities, quality.into());
-        if quality < LEAST_QUALITY || code == NO_CALL {
-            self.count(LeftOut::Quality, 1);
-            return quality | NO_COVERAGE;
-        }
-        quality
     }
 
     /// The file; so many bases of the reference are not N, and qualities are drawn so often.
     pub(super) fn text(&self, (territory, rounds): (u64, u32), heading: &str) -> String {
         let with_empty = |counts: &[u64]| -> Vec<u64> {
-            let mut all = vec![0; LARGEST_DEPTH as usize + 1];
+            let mut all = vec![0; usize::from(LARGEST_DEPTH) + 1];
             all.iter_mut().zip(counts).for_each(|(all, count)| *all = *count);
             all[0] = territory.saturating_sub(all.iter().sum());
             all
         };
         let (depths, all_depths) = (with_empty(&self.depths), with_empty(&self.all_depths));
-        let mut qualities = vec![0; QUALITIES];
-        for (quality, count) in qualities.iter_mut().enumerate() {
-            let at = |counts: &[u64]| counts.get(quality).copied().unwrap_or(0);
-            *count = at(&self.qualities) - at(&self.over_limit);
-        }
+        let mut qualities = self.qualities.counts();
+        qualities.iter_mut().zip(&self.over_limit).for_each(|(all, over)| *all -= over);
         let row = self.row(territory, &depths, sensitivity(&all_depths, &qualities, rounds));
         let titles = ["GENOME_TERRITORY", "MEAN_COVERAGE", "SD_COVERAGE", "MEDIAN_COVERAGE", "MAD_COVERAGE"];
         let reasons = ["ADAPTER", "MAPQ", "DUPE", "UNPAIRED", "BASEQ", "OVERLAP", "CAPPED", "TOTAL"];
@@ -191,25 +174,36 @@ impl WgsMetrics {
     }
 }
 
+/// What a base is good for, on this one of the reference.
+#[inline]
+fn worth(code: u8, quality: u8, reference: u8) -> u8 {
+    // Without branches: many bases are looked at at a time.
+    let is_looked_at = (reference != NO_CALL) & (quality > WORST_QUALITY) & (quality < QUALITIES as u8);
+    let is_coverage = (quality >= LEAST_QUALITY) & (code != NO_CALL);
+    let worth = if is_coverage { quality } else { quality | NO_COVERAGE };
+    if is_looked_at { worth } else { 0 }
+}
+
 impl Counts for WgsMetrics {
-    const LIMIT: u32 = LARGEST_DEPTH;
+    const LIMIT: u8 = LARGEST_DEPTH;
     const NAMES: bool = true;
 
     #[inline]
-    fn places(&mut self, bases: u32, coverage: u32) {
+    fn place(&mut self, bases: u32, coverage: u32) {
+        let largest = u32::from(LARGEST_DEPTH);
         count_at(&mut self.all_depths, bases as usize);
         if coverage > 0 {
-            count_at(&mut self.depths, coverage.min(LARGEST_DEPTH) as usize);
-            self.count(LeftOut::Capped, coverage.saturating_sub(LARGEST_DEPTH).into());
+            count_at(&mut self.depths, coverage.min(largest) as usize);
+            self.count(LeftOut::Capped, coverage.saturating_sub(largest).into());
         }
     }
 
-    fn overlap(&mut self) {
-        self.count(LeftOut::Overlap, 1);
+    fn overlap(&mut self, bases: u64) {
+        self.count(LeftOut::Overlap, bases);
     }
 
     fn over_limit(&mut self, quality: u8) {
-        add_at(&mut self.over_limit, quality.into(), 1);
+        count_at(&mut self.over_limit, quality.into());
     }
 }
 
@@ -218,7 +212,7 @@ impl AddAssign<&WgsMetrics> for WgsMetrics {
         self.left_out.iter_mut().zip(more.left_out).for_each(|(all, more)| *all += more);
         add_all(&mut self.depths, &more.depths);
         add_all(&mut self.all_depths, &more.all_depths);
-        add_all(&mut self.qualities, &more.qualities);
+        self.qualities += &more.qualities;
         add_all(&mut self.over_limit, &more.over_limit);
     }
 }

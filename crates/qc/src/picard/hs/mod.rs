@@ -9,8 +9,10 @@
 mod text;
 
 use super::adapters::is_adapter;
-use super::pileup::{Counts, NO_COVERAGE, Pileup};
+use super::pileup::Pileup;
+use super::sweep::Counts;
 use super::targets::Targets;
+use super::worth::{NO_COVERAGE, Qualities};
 use crate::counts::{add_all, count_at, count_where};
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
@@ -27,7 +29,7 @@ const LARGEST_QUALITY: u8 = 126;
 /// A record that is so near to a bait was selected.
 const NEAR: u32 = 250;
 /// Up to so many bases at a place are counted by their quality.
-const LARGEST_DEPTH: u32 = 200;
+const LARGEST_DEPTH: u8 = 200;
 
 /// The regions of a capture kit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +78,7 @@ pub(crate) struct HsMetrics {
     depths: Vec<u64>,
     all_depths: Vec<u64>,
     /// Bases on targets by their quality: all, and those at places that had [`LARGEST_DEPTH`] before.
-    qualities: Vec<u64>,
+    qualities: Qualities,
     over_limit: Vec<u64>,
 }
 
@@ -164,22 +166,21 @@ impl HsMetrics {
                 if covering > 0 {
                     *self.of_target.entry(number).or_default() += covering;
                 }
-                pileup.block(contig, start, within.iter().map(|quality| self.base(*quality)));
+                self.qualities.add(pileup.block(contig, start, within.iter().map(|quality| worth(*quality))));
             }
             self.count(Sum::OnTarget, on_target);
             self.count(Sum::OnTargetFromPairs, if is_of_pair { on_target } else { 0 });
             self.count(Sum::OffTarget, high - on_target);
         }
     }
+}
 
-    /// Counts a base on a target; says what it is good for.
-    fn base(&mut self, quality: u8) -> u8 {
-        if quality <= WORST_QUALITY || quality > LARGEST_QUALITY {
-            return 0;
-        }
-        count_at(&mut self.qualities, quality.into());
-        if is_high(quality) { quality } else { quality | NO_COVERAGE }
-    }
+/// What a base on a target is good for.
+#[inline]
+fn worth(quality: u8) -> u8 {
+    // Without branches: many bases are looked at at a time.
+    let worth = if is_high(quality) { quality } else { quality | NO_COVERAGE };
+    if (quality > WORST_QUALITY) & (quality <= LARGEST_QUALITY) { worth } else { 0 }
 }
 
 fn is_high(quality: u8) -> bool {
@@ -218,17 +219,17 @@ fn overlap(record: &Record<'_>) -> (u64, usize) {
 }
 
 impl Counts for HsMetrics {
-    const LIMIT: u32 = LARGEST_DEPTH;
+    const LIMIT: u8 = LARGEST_DEPTH;
     const NAMES: bool = false;
 
-    fn places(&mut self, bases: u32, coverage: u32) {
+    fn place(&mut self, bases: u32, coverage: u32) {
         count_at(&mut self.all_depths, bases as usize);
         if coverage > 0 {
             count_at(&mut self.depths, coverage as usize);
         }
     }
 
-    fn overlap(&mut self) {}
+    fn overlap(&mut self, _: u64) {}
 
     fn over_limit(&mut self, quality: u8) {
         count_at(&mut self.over_limit, quality.into());
@@ -243,7 +244,7 @@ impl AddAssign<&HsMetrics> for HsMetrics {
         }
         add_all(&mut self.depths, &more.depths);
         add_all(&mut self.all_depths, &more.all_depths);
-        add_all(&mut self.qualities, &more.qualities);
+        self.qualities += &more.qualities;
         add_all(&mut self.over_limit, &more.over_limit);
     }
 }

@@ -37,11 +37,12 @@ impl HsMetrics {
             all
         };
         let depths = with_empty(&self.depths, 0);
-        let row = self.row(capture, &depths, &with_empty(&self.all_depths, LARGEST_DEPTH as usize), spec)?;
+        let row = self.row(capture, &depths, &with_empty(&self.all_depths, usize::from(LARGEST_DEPTH)), spec)?;
         let metrics = Table::new("METRICS CLASS\tpicard.analysis.directed.HsMetrics", titles(), vec![row]);
+        let qualities = self.qualities.counts();
         let count = |counts: &[u64], at: usize| counts.get(at).copied().unwrap_or(0).to_string();
         let rows = (0..depths.len().max(usize::from(LARGEST_QUALITY) + 1))
-            .map(|at| vec![at.to_string(), count(&depths, at), count(&self.qualities, at)]);
+            .map(|at| vec![at.to_string(), count(&depths, at), count(&qualities, at)]);
         let titles = ["coverage_or_base_quality", "high_quality_coverage_count", "unfiltered_baseq_count"];
         let histogram = Table::new("HISTOGRAM\tjava.lang.Integer", titles, rows.collect());
         Ok(file(heading, Some(metrics), Some(histogram)))
@@ -145,10 +146,9 @@ impl HsMetrics {
 
     /// How likely a heterozygous site is found. Without a place of the largest depth 3.4.0 does not know of that depth.
     fn sensitivity(&self, all_depths: &[u64], rounds: u32) -> f64 {
-        let largest = LARGEST_DEPTH as usize;
+        let largest = usize::from(LARGEST_DEPTH);
         let depths = if all_depths[largest] == 0 { &all_depths[..largest] } else { all_depths };
-        let mut qualities = self.qualities.clone();
-        qualities.resize(usize::from(LARGEST_QUALITY) + 1, 0);
+        let mut qualities = self.qualities.counts();
         qualities.iter_mut().zip(&self.over_limit).for_each(|(all, over)| *all -= over);
         sensitivity(depths, &qualities, rounds)
     }
