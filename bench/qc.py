@@ -38,6 +38,7 @@ def parse_arguments():
     parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], help="as in compare.py")
     parser.add_argument("--qc-arms", type=words, default=ARMS[:6], help="(default: the first six)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
+    parser.add_argument("--engine", default="strobealign", help="of the arms before bwa-mem (default: %(default)s)")
     parser.add_argument("--zerohop", default=None, help="(default: in the target folder)")
     parser.add_argument("--strobealign", default=ROOT / "target/strobealign/bin/strobealign")
     parser.add_argument("--bwa", default="bwa")
@@ -46,7 +47,8 @@ def parse_arguments():
     options.input = ["plain"]
     # What compare.py makes indexes for.
     wanted = {"bwa-mem": "bwa-mem", "bwa-pipe": "bwa"}
-    options.arms = sorted({wanted.get(arm, "zerohop") for arm in options.qc_arms})
+    of_engine = "bwa-mem" if options.engine == "bwa-mem" else "zerohop"
+    options.arms = sorted({wanted.get(arm, of_engine) for arm in options.qc_arms})
     return options
 
 
@@ -54,7 +56,8 @@ def command(options, arm, fasta, reads):
     """A line of shell that does all of an arm."""
     threads, out = options.threads, f"qc-{arm}.bam"
     files = " ".join([fasta, *reads])
-    own = f"{options.zerohop} align -q -t {threads} -o {out} --sort --mark-duplicates"
+    align = f"{options.zerohop} align -q -t {threads} -o {out} --sort --mark-duplicates"
+    own = f"{align} --engine {options.engine}"
     samtools = [f"samtools {name} {out} > {out}.{name}" for name in ("stats", "flagstat", "idxstats", "coverage")]
     tools = " & ".join([*samtools, f"{options.mosdepth} -n --fast-mode --by 500 qc-{arm} {out}", "wait"])
     pipe = (f"{options.bwa} mem -K 10000000 -t {threads} {files} | samtools fixmate -u -@ {threads} -m - - |"
@@ -67,7 +70,7 @@ def command(options, arm, fasta, reads):
         "exact": f"{own} --qc --mosdepth '--no-per-base --by 500' {files}",
         "picard": f"{own} --qc --picard-metrics {files}",
         "tools": f"{own} {files} && {{ {tools}; }}",
-        "bwa-mem": f"{own} --engine bwa-mem --qc {files}",
+        "bwa-mem": f"{align} --engine bwa-mem --qc {files}",
         "bwa-pipe": f"{pipe} && {{ {tools}; }}",
     }[arm]
 

@@ -180,12 +180,12 @@ impl MakePart for Maker<'_> {
                     if fate == Fate::LeftOut {
                         return Ok(());
                     }
-                    see(record, fate)?;
                     let at = blocks.put(record, |record| mark(record, fate))?;
                     if let Some(FileIndex::Bam(index)) = &mut index {
                         index.add(record, at);
                     }
-                    Ok(())
+                    // Behind the copy, which has brought it into the cache.
+                    see(record, fate)
                 })?;
                 blocks.flush()?;
             }

@@ -174,7 +174,7 @@ fn gc_of_known(sequence: &[u8], bases: usize) -> Option<u32> {
         let in_two = (word & 0x5555_5555_5555_5555) + (word >> 1 & 0x5555_5555_5555_5555);
         let in_four = (in_two & 0x3333_3333_3333_3333) + (in_two >> 2 & 0x3333_3333_3333_3333);
         others |= in_four ^ wanted;
-        gc += (word & ONES * u64::from(BASE_C | BASE_G)).count_ones();
+        gc += (word & (ONES * u64::from(BASE_C | BASE_G))).count_ones();
     };
     let (many, rest) = sequence.as_chunks::<8>();
     let (last, many) = if rest.is_empty() { many.split_last()? } else { (&padded(rest), many) };
