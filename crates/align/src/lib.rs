@@ -211,7 +211,8 @@ fn align_by(
     let Some(of_ranks) = part.finish(job, written, &mut report, threads)? else { return Ok(None) };
 
     let (comparison, not_compared) = engine.compare().map_or_else(|error| (None, Some(error)), |c| (c, None));
-    notes.extend(tell::doubts(job, &report));
-    let summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
+    let mut summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
+    let doubts = tell::doubts(job, &summary);
+    summary.notes.extend(doubts);
     Ok(Some(Done { summary, not_compared }))
 }

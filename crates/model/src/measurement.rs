@@ -48,6 +48,9 @@ pub struct Tally {
     pub properly_paired: u64,
     /// Insert sizes of proper pairs.
     pub insert: InsertSizes,
+    /// How the mates of pairs lie to each other.
+    #[serde(default)]
+    pub pairs: PairLayouts,
 }
 
 impl Tally {
@@ -111,6 +114,9 @@ impl Tally {
         }
         self.primary_records += 1;
         self.mapped += u64::from(flags & record::UNMAPPED == 0);
+        if flags & record::FIRST != 0 {
+            self.pairs.add(*flags, (*template_length).into());
+        }
         if flags & record::PROPER_PAIR != 0 {
             self.properly_paired += 1;
             if flags & record::FIRST != 0 {
@@ -135,6 +141,56 @@ impl AddAssign<&Tally> for Tally {
         self.paired += other.paired;
         self.properly_paired += other.properly_paired;
         self.insert += &other.insert;
+        self.pairs += &other.pairs;
+    }
+}
+
+/// How the mates of a pair lie to each other, of which both are mapped: counts of pairs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairLayouts {
+    /// They point to each other (FR).
+    pub inward: u64,
+    /// They point away from each other (RF).
+    pub outward: u64,
+    /// They lie on the same strand (FF, RR).
+    pub same_strand: u64,
+    /// They lie on different contigs, or have a template of more than [`PairLayouts::FAR`] bases.
+    pub far: u64,
+}
+
+impl PairLayouts {
+    /// Mates are far from each other if their template has more bases.
+    pub const FAR: u64 = 100_000;
+
+    /// Adds the primary record of a first mate.
+    pub fn add(&mut self, flags: u16, template_length: i64) {
+        let is = |flag: u16| flags & flag != 0;
+        if !is(record::PAIRED) || is(record::UNMAPPED | record::MATE_UNMAPPED) {
+            return;
+        }
+        let (is_reverse, is_leftmost) = (is(record::REVERSE), template_length > 0);
+        let count = match template_length {
+            0 => &mut self.far,
+            _ if template_length.unsigned_abs() > Self::FAR => &mut self.far,
+            _ if is_reverse == is(record::MATE_REVERSE) => &mut self.same_strand,
+            _ if is_reverse != is_leftmost => &mut self.inward,
+            _ => &mut self.outward,
+        };
+        *count += 1;
+    }
+
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.inward + self.outward + self.same_strand + self.far
+    }
+}
+
+impl AddAssign<&PairLayouts> for PairLayouts {
+    fn add_assign(&mut self, other: &PairLayouts) {
+        self.inward += other.inward;
+        self.outward += other.outward;
+        self.same_strand += other.same_strand;
+        self.far += other.far;
     }
 }
 

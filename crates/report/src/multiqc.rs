@@ -2,6 +2,7 @@
 //! table.
 
 use crate::summary::Summary;
+use crate::usual;
 use serde_json::{Map, Value, json};
 
 impl Summary {
@@ -10,10 +11,13 @@ impl Summary {
     /// # Errors
     /// None in practice: all its parts can be expressed.
     pub fn multiqc(&self) -> Result<String, serde_json::Error> {
-        let percentage = |title: &str, text: &str| {
+        let percentage = |title: &str, text: &str, odd: Option<Value>| {
             let (least, most, format) = (0, 100, "{:,.2f}");
-            json!({"title": title, "description": text, "min": least, "max": most, "suffix": "%", "format": format})
+            let red: Map<String, Value> = odd.map(|rule| ("fail".to_owned(), json!([rule]))).into_iter().collect();
+            json!({"title": title, "description": text, "min": least, "max": most, "suffix": "%", "format": format,
+                "cond_formatting_rules": red})
         };
+        let (few, many) = (Some(json!({"lt": usual::MAPPED})), Some(json!({"gt": usual::DUPLICATES})));
         let (fragments, count) = ("zerohop: different fragments in the library, estimated", "{:,.0f}");
         let all_reads = "zerohop: reads in, all accounted for";
         let figures = match serde_json::to_value(self.figures())? {
@@ -27,10 +31,10 @@ impl Summary {
             "plot_type": "generalstats",
             "pconfig": [
                 {"zerohop_reads": {"title": "Reads", "description": all_reads, "format": "{:,.0f}"}},
-                {"zerohop_mapped": percentage("Mapped", "zerohop: reads mapped")},
-                {"zerohop_proper": percentage("Proper", "zerohop: paired reads properly paired")},
+                {"zerohop_mapped": percentage("Mapped", "zerohop: reads mapped", few)},
+                {"zerohop_proper": percentage("Proper", "zerohop: paired reads properly paired", None)},
                 {"zerohop_insert": {"title": "Insert", "description": "zerohop: median insert size", "suffix": " b"}},
-                {"zerohop_duplicates": percentage("Duplicates", "zerohop: mapped reads that are duplicates")},
+                {"zerohop_duplicates": percentage("Duplicates", "zerohop: mapped reads that are duplicates", many)},
                 {"zerohop_library_size": {"title": "Library size", "description": fragments, "format": count}},
                 {"zerohop_reads_per_second": {"title": "Reads/s", "description": "zerohop: reads mapped per second"}},
             ],

@@ -320,7 +320,7 @@ pub(crate) fn reads_words(tally: &Tally) -> String {
 }
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {

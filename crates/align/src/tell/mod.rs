@@ -1,15 +1,17 @@
 //! What is said of a run that went well.
 
+mod doubts;
 pub mod progress;
 pub mod resources;
 
-use crate::job::{AlignError, Job, NULL, files, lanes, sorting};
+use crate::job::{AlignError, Job, files};
+pub use doubts::doubts;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use zerohop_input::WhenRead;
 use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
 use zerohop_model::plan::Plan;
-use zerohop_output::{FileSink, Format};
+use zerohop_output::FileSink;
 use zerohop_process::tell;
 use zerohop_report::{IndexReport, RankSummary, SCHEMA_VERSION, Summary};
 
@@ -139,21 +141,4 @@ pub fn after_run(sink: Option<&(FileSink, String)>, lanes: Vec<WhenRead>) -> Res
         notes.extend(lane.note()?);
     }
     Ok(notes)
-}
-
-/// What looks as if something else was meant.
-pub fn doubts(job: &Job, report: &RunReport) -> Vec<String> {
-    let (reads, paired) = (report.tally.reads, report.tally.paired);
-    let no_reads =
-        || "There were no reads. Where they come through a pipe: did the program before zerohop fail?".to_owned();
-    let no_pairs = || "No two neighbours have the same name: with -p all reads were single ones.".to_owned();
-    let is_interleaved = job.lanes.iter().any(|lane| lane.interleaved);
-    let none_aligned = || format!("No read was aligned: is {} their reference?", job.reference.display());
-    let is_of_records = matches!(job.output.format(), Format::Sam | Format::Bam { .. } | Format::Cram { .. });
-    let is_mapping = job.engine != NULL && is_of_records;
-    let barcodes = report.sorted.as_ref().and_then(|sorted| sorting::lacking_barcodes(job, sorted));
-    let of_reads = (reads == 0).then(no_reads);
-    let of_reads = of_reads.or_else(|| (is_mapping && report.tally.mapped == 0).then(none_aligned));
-    let of_pairs = (is_interleaved && reads > 0 && paired == 0).then(no_pairs);
-    of_reads.into_iter().chain(of_pairs).chain(lanes::given_twice(&job.lanes)).chain(barcodes).collect()
 }

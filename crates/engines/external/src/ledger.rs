@@ -331,6 +331,9 @@ impl OpenChunk {
         }
         tally.primary_records += 1;
         tally.mapped += u64::from(!is(UNMAPPED));
+        if mate == 0 {
+            tally.pairs.add(fields.flags, fields.template_length);
+        }
         if self.expected.paired && is(PROPER_PAIR) {
             tally.properly_paired += 1;
             if mate == 0 {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::chunk::{ReadSpans, Span, Ticket};
-use crate::record::{FIRST, LAST, SECONDARY};
+use crate::record::{FIRST, LAST, MATE_REVERSE, MATE_UNMAPPED, PAIRED, REVERSE, SECONDARY};
 
 /// A chunk of the pairs `a` and `b`, the tenth and eleventh fragments of their lane.
 fn pairs() -> Chunk {
@@ -41,4 +41,23 @@ fn each_read_has_one_primary_record() {
     let none = error([both, &[(0, FIRST), (1, LAST | SECONDARY)]], 0);
     assert_eq!(none, "the engine failed on read 'b' (fragment 11): it made no record of it");
     assert!(error([both, &[]], 1).contains("no record of it"));
+}
+
+#[test]
+fn pairs_are_told_apart_by_how_their_mates_lie() {
+    let layout = |flags: u16, template_length: i64| {
+        let mut layouts = PairLayouts::default();
+        layouts.add(PAIRED | FIRST | flags, template_length);
+        [layouts.inward, layouts.outward, layouts.same_strand, layouts.far]
+    };
+    for (reverse, length) in [(0, 1), (REVERSE, -1)] {
+        let other = if reverse == 0 { MATE_REVERSE } else { 0 };
+        assert_eq!(layout(reverse | other, 300 * length), [1, 0, 0, 0]);
+        assert_eq!(layout(reverse | other, -300 * length), [0, 1, 0, 0]);
+        assert_eq!(layout(reverse | other, 100_001 * length), [0, 0, 0, 1]);
+        assert_eq!(layout(reverse | other, 0), [0, 0, 0, 1]);
+        let same = if reverse == 0 { 0 } else { MATE_REVERSE };
+        assert_eq!(layout(reverse | same, 300 * length), [0, 0, 1, 0]);
+    }
+    assert_eq!(layout(MATE_UNMAPPED, 0), [0; 4]);
 }
