@@ -136,6 +136,14 @@ check_forms() {
     grep -q "^@SQ.*M5:$(cat "$WORK/md5")" "$WORK/header" ||
         fail "no M5, or another: $(cat "$WORK/header")"
     grep -q "^@SQ.*UR:$WORK/ref.fa" "$WORK/header" || fail "no UR: $(cat "$WORK/header")"
+    # The same bytes come out of any folder.
+    local folder
+    for folder in one other; do
+        mkdir "$WORK/$folder"
+        cp "$WORK/ref.fa" "$WORK/$folder"
+        (cd "$WORK/$folder" && zerohop align -q -t 2 --sort --reference-uri ref.fa -o own.cram ref.fa "${all[@]:1}")
+    done
+    cmp "$WORK/one/own.cram" "$WORK/other/own.cram" || fail "--reference-uri: other bytes in another folder"
     local compress
     for compress in bgzip gzip; do
         $compress -c "$WORK/ref.fa" > "$WORK/ref.fa.gz"

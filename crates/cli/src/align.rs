@@ -111,6 +111,7 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
                 CramVersionName::V3_0 => CramVersion::V3_0,
                 CramVersionName::V3_1 => CramVersion::V3_1,
             }),
+            reference_uri: args.reference_uri,
             level: args.level,
             order: match args.order {
                 OrderName::Input => Order::Input,

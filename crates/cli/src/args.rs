@@ -223,6 +223,13 @@ pub struct AlignArgs {
     #[arg(value_name = "3.0|3.1", hide_possible_values = true)]
     pub cram_version: Option<CramVersionName>,
 
+    /// Where readers of CRAM find the reference (UR of @SQ) [default: its absolute path]
+    ///
+    /// As in samtools dict -u. Readers find it by its checksum (M5), too. With it the file does not say in which folder
+    /// the reference was.
+    #[arg(long, value_name = "URI", value_parser = reference_uri, help_heading = "Output", hide_short_help = true)]
+    pub reference_uri: Option<String>,
+
     /// Compression, 0 to 9, as in samtools [default: 1 for BAM, 6 for CRAM and unaligned reads]
     ///
     /// BAM of level 6 is 4 to 7 % smaller than that of level 1; compressing it takes 3 to 4 times as long.
@@ -543,6 +550,14 @@ impl From<HugePagesName> for plan::HugePages {
             HugePagesName::Auto => plan::HugePages::Auto,
             HugePagesName::Off => plan::HugePages::Off,
         }
+    }
+}
+
+/// Text that can stand in a field of a header.
+fn reference_uri(text: &str) -> Result<String, &'static str> {
+    match text.is_empty() || text.contains(char::is_control) {
+        true => Err("it must be text without tabs and ends of lines"),
+        false => Ok(text.to_owned()),
     }
 }
 

@@ -91,10 +91,7 @@ impl Cram {
 /// A header that says of each contig what `reference` is (M5 and UR of @SQ), in place of what it said of it.
 fn with_digests(header: &str, reference: &CramReference) -> String {
     let digests = reference.digests();
-    let path = std::path::absolute(reference.path()).unwrap_or_else(|_| reference.path().to_owned());
-    // A path with a tab or an end of line would be more fields.
-    let place = path.to_str().filter(|path| !path.contains(char::is_control)).map(|path| format!("\tUR:{path}"));
-    let place = place.unwrap_or_default();
+    let place = reference.uri().map(|uri| format!("\tUR:{uri}")).unwrap_or_default();
     let is_kept = |field: &&str| !field.starts_with("M5:") && !field.starts_with("UR:");
     let line = |line: &str| match line.starts_with("@SQ\t") {
         true => {
@@ -182,5 +179,7 @@ mod tests {
             with_digests(header, &reference),
             "@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\tAS:y\tM5:f96b697d7cb7938d525a2f31aaf161d0\tUR:/x/r.fa\n@CO\tM5:0123\n"
         );
+        let elsewhere = reference.found_at(Some("https://x.org/r.fa".to_owned()));
+        assert!(with_digests(header, &elsewhere).contains("\tUR:https://x.org/r.fa\n"));
     }
 }

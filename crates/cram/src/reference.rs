@@ -23,6 +23,8 @@ const BUFFER: usize = 1 << 20;
 pub struct CramReference {
     /// The FASTA that was given.
     path: PathBuf,
+    /// Where it is to be found, if that is not its path.
+    uri: Option<String>,
     /// What is read: that FASTA, or its bases in memory.
     bases: File,
     contigs: Vec<ReferenceContig>,
@@ -147,7 +149,7 @@ impl CramReferenceBuilder {
             None if self.has_equal_lines && !self.contigs.iter().any(|contig| contig.has_gaps) => File::open(path)?,
             None => return Ok(None),
         };
-        Ok(Some(CramReference { path: path.to_owned(), bases, contigs: self.contigs }))
+        Ok(Some(CramReference { path: path.to_owned(), uri: None, bases, contigs: self.contigs }))
     }
 }
 
@@ -177,6 +179,18 @@ impl CramReference {
         let [bases, of_index] = [&self.bases, &index].map(|file| format!("zerohop:{OPEN_FILES}/{}", file.as_raw_fd()));
         let name = CString::new(format!("{bases}##idx##{of_index}")).map_err(|_| HtsRefused("name the reference"))?;
         Ok(NamedReference { name, _index: index })
+    }
+
+    /// The same, which readers of CRAM are to find there (UR of @SQ).
+    #[must_use]
+    pub fn found_at(self, uri: Option<String>) -> Self {
+        CramReference { uri, ..self }
+    }
+
+    /// Where readers of CRAM find it: its absolute path, if nothing else was said. None if that is no text of a header.
+    pub(crate) fn uri(&self) -> Option<String> {
+        let path = || std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone()).to_str().map(str::to_owned);
+        self.uri.clone().or_else(path).filter(|uri| !uri.contains(char::is_control))
     }
 
     /// The path of the FASTA.
@@ -245,7 +259,7 @@ impl CramReference {
     pub fn into_contigs(self, contigs: &[Contig]) -> Result<ContigBases, Error> {
         let with_bases: Vec<Contig> = contigs.iter().filter(|contig| contig.length > 0).cloned().collect();
         self.check(&with_bases)?;
-        let CramReference { path, bases, contigs: own } = self;
+        let CramReference { path, bases, contigs: own, .. } = self;
         let mut by_name: HashMap<String, ReferenceContig> =
             own.into_iter().map(|contig| (contig.name.clone(), contig)).collect();
         let contig = |contig: &Contig| by_name.remove(&*contig.name).unwrap_or_default();

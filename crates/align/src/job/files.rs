@@ -88,6 +88,8 @@ fn check_compression(job: &Job) -> Result<(), AlignError> {
         "--level is for BAM and CRAM, and for compressed files of unaligned reads: name the output .bam or .cram"
     } else if output.cram_version.is_some() && !matches!(format, Format::Cram { .. }) {
         "--cram-version is for CRAM: name the output .cram, or give --format cram"
+    } else if output.reference_uri.is_some() && !matches!(format, Format::Cram { .. }) {
+        "--reference-uri is for CRAM: name the output .cram, or give --format cram"
     } else {
         return Ok(());
     };

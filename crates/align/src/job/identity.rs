@@ -72,6 +72,7 @@ pub fn of_options(job: &Job) -> Identity {
     });
     Identity::new("align")
         .with("the format of the output", format_words(job.output.format()))
+        .with_option("--reference-uri", &job.output.reference_uri)
         .with("--shards", job.output.shards)
         .with("the read groups", job.read_groups.words())
         .with("-C", job.output.comments == Comments::AsTheyStand)

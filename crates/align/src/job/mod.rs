@@ -100,6 +100,8 @@ pub struct OutputOptions {
     pub level: Option<u8>,
     /// Version of CRAM; by default 3.0.
     pub cram_version: Option<CramVersion>,
+    /// Where readers of CRAM find the reference; by default its absolute path.
+    pub reference_uri: Option<String>,
     /// The order of chunks.
     pub order: Order,
     /// Number of files.
@@ -328,6 +330,7 @@ impl Job {
                 format: None,
                 level: None,
                 cram_version: None,
+                reference_uri: None,
                 order: Order::Input,
                 shards: 1,
                 comments: Comments::None,

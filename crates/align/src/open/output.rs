@@ -39,7 +39,10 @@ pub fn open(job: &Job, header: Header, shared: Option<&SharedOutput>) -> Result<
     let sorting = sorting.map(|wanted| sorting::spec(job, wanted, ranks * job.at_a_time, kept)).transpose()?;
     let format = job.output.format();
     let reference = match format {
-        Format::Cram { .. } => Some(Arc::new(reference::for_cram(&job.reference, true)?)),
+        Format::Cram { .. } => {
+            let reference = reference::for_cram(&job.reference, true)?;
+            Some(Arc::new(reference.found_at(job.output.reference_uri.clone())))
+        }
         Format::Sam | Format::Bam { .. } | Format::Paf | Format::Abundances => None,
     };
     let (directed, mate_tags) = (job.output.directed.clone(), job.output.mate_tags);
