@@ -39,12 +39,12 @@ static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 
 fn main() -> ExitCode {
     zerohop_align::prepare();
-    if let Some(words) = mistyped::value_apart(std::env::args_os().skip(1)) {
+    if let Some(words) = mistyped::instead(std::env::args_os().skip(1)) {
         return CommandFailure::Usage(words).ending().tell();
     }
     let matches = match Args::command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => match mistyped::option_of_aligner(&error) {
+        Err(error) => match mistyped::one_file_too_many(&error) {
             Some(words) => return CommandFailure::Usage(words).ending().tell(),
             None => error.exit(),
         },

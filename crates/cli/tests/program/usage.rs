@@ -70,19 +70,27 @@ const ROWS: &[(&str, &str)] = &[
         "--cram-version is for CRAM: name the output .cram, or give --format cram",
         "align --cram-version 3.1 -o ../out/x.bam ../ref.fa 1.fq",
     ),
+    (
+        "--reference-uri is for CRAM: name the output .cram, or give --format cram",
+        "align --reference-uri ref.fa -o ../out/x.bam ../ref.fa 1.fq",
+    ),
     ("-r, --reads: the index of bwa-mem is for reads of any length", "index --engine bwa-mem -r 100 ../ref.fa"),
     ("--buffer 4.0 KiB: it must be 1.0 MiB or more", "topo --measure --buffer 4K"),
     ("write --ranks=2: a value after a space is taken for a file", "align --ranks 2 ../ref.fa 1.fq"),
     ("the argument '--interleaved' cannot be used with '[READS_2]'", "align -p ../ref.fa 1.fq 2.fq"),
     ("unexpected argument '--threds' found", "align --threds 2 ../ref.fa 1.fq"),
+    ("zerohop has no option -N: write", "align -N 5 ../ref.fa 1.fq"),
+    ("zerohop has no option -@: write", "align -@ 2 ../ref.fa 1.fq"),
+    ("zerohop has no option -1: write", "align -1 1.fq ../ref.fa"),
+    ("zerohop has no option -S: write", "align -S x.sam ../ref.fa 1.fq"),
+    ("zerohop has no option -x: write", "align -x ../ref.fa -1 1.fq -2 2.fq -S out.sam"),
+    ("there is no command 'bwa mem': write", "bwa mem -t 2 ../ref.fa 1.fq 2.fq"),
     (
-        "zerohop has no option -N. --engine-args passes it on to the aligner, as in --engine-args '-N ...'; \
-         'zerohop align --help' shows those of zerohop",
-        "align -N 5 ../ref.fa 1.fq",
+        "-p says that the mates follow each other in one file, and threads are -t: write",
+        "align -p 2 ../ref.fa 1.fq 2.fq",
     ),
-    ("zerohop has no option -@: threads are -t", "align -@ 2 ../ref.fa 1.fq"),
-    ("zerohop has no option -1: name REF and then the files of reads, without options", "align -1 1.fq ../ref.fa"),
-    ("zerohop has no option -S: name the output by -o, as in -o out.bam", "align -S x.sam ../ref.fa 1.fq"),
+    ("https://x.org/1.fq: zerohop reads files and pipes: write", "align ../ref.fa https://x.org/1.fq"),
+    ("an index has the name of its reference, with endings: write", "index -p prefix ../ref.fa"),
     (
         "'third.fq' is one file too many: REF, and one file of reads or the two of pairs. Each further lane needs \
          --reads, as in --reads L2_1.fq.gz L2_2.fq.gz",
