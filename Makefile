@@ -1,6 +1,6 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test test-long bench bench-aligners bench-threads build licences setup site
+.PHONY: help demo test test-long bench bench-aligners bench-threads build licences install setup site
 .PHONY: dist dist-test release-check
 .DEFAULT_GOAL := help
 
@@ -13,6 +13,7 @@ help:
 	@echo "make bench-threads   from one thread to all CPUs, beside strobealign, bwa mem and samtools; BENCH as above"
 	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
 	@echo "make licences   the licences of all that is linked into them, as target/release/LICENCES.txt"
+	@echo "make install   both, with manual pages and completions, under PREFIX (/usr/local), after 'make licences'"
 	@echo "make site    the pages of docs/ as a site, in target/site"
 	@echo "make dist    portable programs and packages for x86-64 and aarch64, in target/dist/"
 	@echo "make dist-test   tests of them, from what lies there"
@@ -28,6 +29,10 @@ build: setup
 licences: build
 	@bash -c 'source scripts/env.sh && cargo xtask licences > "$$TARGET/licences.new" && \
 	    mv "$$TARGET/licences.new" "$$TARGET/release/LICENCES.txt"'
+
+PREFIX ?= /usr/local
+install:
+	@scripts/install-under.sh "$(DESTDIR)$(PREFIX)"
 
 demo:
 	@scripts/setup.sh demo

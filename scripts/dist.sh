@@ -27,33 +27,9 @@ compile() {
 
 # install_under PREFIX TARGET: the programs, and what belongs to them, as they lie under /usr
 install_under() {
-    local prefix=$1 target=$2 program command
-    local doc=$prefix/share/doc/zerohop bash=$prefix/share/bash-completion/completions
-    local zsh=$prefix/share/zsh/site-functions fish=$prefix/share/fish/vendor_completions.d man=$prefix/share/man/man1
-    mkdir -p "$prefix/bin" "$doc" "$bash" "$zsh" "$fish" "$man"
-    cp "$BUILD/$target/release/zerohop" "$BUILD/$target/release/zerohop-lab" "$prefix/bin/"
-    cp README.md CHANGELOG.md "$doc/"
-    cp "$BUILD/$target/LICENCES.txt" "$doc/"
-    for program in zerohop zerohop-lab; do
-        here "$program" completions bash > "$bash/$program"
-        here "$program" completions zsh > "$zsh/_$program"
-        here "$program" completions fish > "$fish/$program.fish"
-        here "$program" man > "$man/$program.1"
-        for command in $(commands "$program"); do
-            here "$program" man "$command" > "$man/$program-$command.1"
-        done
-    done
-    # commands of a command
-    for command in build check; do
-        here zerohop man db "$command" > "$man/zerohop-db-$command.1"
-    done
-    chmod -R u=rwX,go=rX "$prefix"
+    scripts/install-under.sh "$1" "$BUILD/$2/release" "$BUILD/$2/LICENCES.txt" "$BUILD/$HERE/release"
+    chmod -R u=rwX,go=rX "$1"
 }
-
-# here PROGRAM ARGUMENTS...: that of this machine's architecture; what it says of itself is the same on all
-here() { "$BUILD/$HERE/release/$1" "${@:2}"; }
-
-commands() { here "$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help; }
 
 # archive TARGET: zerohop-VERSION-TARGET.tar.gz
 archive() {
