@@ -25,7 +25,7 @@ options() {
 all_options() {
     local command
     for command in index align search; do
-        options $command "$PIPELINES"/nf-core/modules/nf-core/zerohop/$command/{main.nf,tests/nextflow.config} \
+        options $command "$PIPELINES"/nf-core/modules/nf-core/zerohop/$command/{main.nf,tests/main.nf.test} \
             "$PIPELINES"/snakemake/zerohop/$command/{wrapper.py,meta.yaml,test/Snakefile} \
             "$PIPELINES/cwl/zerohop-$command.cwl" $(compgen -G "$PIPELINES/galaxy/zerohop_$command.xml")
     done
@@ -33,12 +33,19 @@ all_options() {
 
 # what conda and Galaxy are asked for, and the images
 versions() {
-    local version other
+    local version other program
     version=$(zerohop --version | cut -d ' ' -f 2)
-    grep -rhE 'zerohop ?[=:]+ ?[0-9]|"@TOOL_VERSION@">[0-9]|version: \["' "$PIPELINES" > versions.txt
+    grep -rhIE 'zerohop ?[=:]+ ?[0-9]|"@TOOL_VERSION@">[0-9]|version: \["' "$PIPELINES" > versions.txt
     other=$(grep -vF "$version" versions.txt || true)
     [ -z "$other" ] || fail "this is $version: $other"
     [ "$(wc -l < versions.txt)" -ge 10 ] || fail "versions are written otherwise: $(cat versions.txt)"
+    # the snapshots of nf-test, and the aligners that are built in
+    { echo "zerohop $version"; zerohop engines | awk '/^(strobealign|bwa-mem) /{ print $1, $2 }'; } |
+        sed 's/^bwa-mem /bwa-mem3 /' | while read -r program version; do
+        grep -rhA 1 "^ *\"$program\",\$" "$PIPELINES"/nf-core/modules/nf-core/zerohop/*/tests/*.snap > snapshots.txt
+        ! grep -vE "^ *\"($program\",|$version\")\$|^--\$" snapshots.txt ||
+            fail "snapshots have another version of $program than $version"
+    done
 }
 
 # block MODULE KIND NAME=VALUE...: the script or stub of an nf-core module
@@ -103,12 +110,26 @@ ends_as_zerohop() {
     [ $rc = 137 ] && grep -q 'words of zerohop' said || fail "index: exit status $rc of a zerohop that was killed"
 }
 
-# An image is named only where it has all that the module's environment.yml has.
+# image ENVIRONMENT: the name that BioContainers gives the image of these packages: that of the one package, or the sums
+# of the sorted names and of the versions
+image() {
+    python3 - "$1" << 'PYTHON'
+import hashlib, re, sys
+packages = sorted(re.findall(r'^  - bioconda::(.+)=(.+)$', open(sys.argv[1]).read(), re.M))
+names, versions = (hashlib.sha1('\n'.join(part).encode()).hexdigest() for part in zip(*packages))
+print(f'mulled-v2-{names}:{versions}-0' if len(packages) > 1 else '{}:{}--0'.format(*packages[0]))
+PYTHON
+}
+
+# The images of an nf-core module, and that of the CWL description, have all that the module's environment.yml has.
 images() {
-    local module
+    local module image
     for module in "$PIPELINES"/nf-core/modules/nf-core/zerohop/*; do
-        [ "$(grep -c '^  - bioconda::' "$module/environment.yml")" = 1 ] || ! grep -q 'container "' "$module/main.nf" ||
-            fail "$module: its image lacks programs of environment.yml"
+        image=$(image "$module/environment.yml")
+        grep -q "'quay.io/biocontainers/$image'" "$module/main.nf" &&
+            grep -q "'https://depot.galaxyproject.org/singularity/$image'" "$module/main.nf" &&
+            grep -q "quay.io/biocontainers/$image\$" "$PIPELINES/cwl/zerohop-$(basename "$module").cwl" ||
+            fail "$module: its image is not $image"
     done
 }
 
@@ -122,13 +143,13 @@ nf_core() {
     local reads=("$DATA"/phix/phix.{1,2}.fastq) values
     cp "$DATA/phix/phix.fasta" genome.fa
     cp "${reads[@]}" .
-    values=(args= task.cpus=2 fasta=genome.fa prefix=s)
+    values=(args= task.cpus=2 fasta=genome.fa prefix=s files=genome.fa.r150.zhi)
     block index script "${values[@]}" args='--read-length 250' > index.sh
     bash -ue index.sh 2> /dev/null
     [ -e genome.fa.r250.zhi ] && [ -s s_index.log ] || fail "index: $(ls)"
     ends_as_zerohop
 
-    values+=(meta.id=s format=bam reference=genome.fa reads='phix.1.fastq phix.2.fastq'
+    values+=(meta.id=s format=bam reference=genome.fa lanes='--reads phix.1.fastq phix.2.fastq'
         sorting=--sort duplicates='--duplicate-metrics s.markdup.txt' memory='--sort-memory 64M' regions=)
     aligns samtools marking=--mark-duplicates
     # what Groovy makes of ext.args
@@ -136,7 +157,7 @@ nf_core() {
         "$PIPELINES/nf-core/modules/nf-core/zerohop/align/main.nf" || fail "the rules of ext.args are not taken"
     aligns picard args=--mark-duplicates=picard marking=
     reports
-    values+=(sorted_index=s.bam.bai metrics=s.markdup.txt reports=s.bam.stats)
+    values+=(sorted_index=s.bam.bai metrics=s.markdup.txt reports=s.bam.stats regions=)
     for module in index align search; do
         block $module stub "${values[@]}" > stub.sh
         bash -ue stub.sh

@@ -8,7 +8,7 @@ process ZEROHOP_ALIGN {
         : 'quay.io/biocontainers/zerohop:0.1.0--0'}"
 
     input:
-    tuple val(meta), path(reads)
+    tuple val(meta), path(reads, stageAs: "input*/*")
     tuple val(meta2), path(fasta)
     tuple val(meta3), path(index)
     tuple val(meta4), path(targets), path(baits, stageAs: 'baits/*')
@@ -37,6 +37,8 @@ process ZEROHOP_ALIGN {
     tuple val(meta), path("*.zerohop.json"), emit: json
     tuple val(meta), path("*_mqc.json"), emit: multiqc
     tuple val("${task.process}"), val('zerohop'), eval("zerohop -V | cut -c9-"), topic: versions, emit: versions_zerohop
+    tuple val("${task.process}"), val('strobealign'), eval("zerohop engines | grep '^strobealign ' | tr -s ' ' | cut -d ' ' -f 2"), topic: versions, emit: versions_strobealign
+    tuple val("${task.process}"), val('bwa-mem3'), eval("zerohop engines | grep '^bwa-mem ' | tr -s ' ' | cut -d ' ' -f 2"), topic: versions, emit: versions_bwamem3
 
     when:
     task.ext.when == null || task.ext.when
@@ -44,6 +46,14 @@ process ZEROHOP_ALIGN {
     script:
     def args = task.ext.args ?: ''
     def prefix = task.ext.prefix ?: "${meta.id}"
+    // All lanes of the sample: one file each of single reads, of interleaved mates, or of BAM, SAM or CRAM, else two
+    def files = [reads].flatten()
+    def single = meta.single_end || files.size() == 1 || args =~ /(^|\s)(-p|--interleaved)(\s|$)/ ||
+        files.every { file -> file.name ==~ /.*\.(bam|cram|sam)/ }
+    if (!single && files.size() % 2) {
+        error("ZEROHOP_ALIGN: ${files.size()} files of mates for ${meta.id}: each lane has two, one after the other")
+    }
+    def lanes = files.collate(single ? 1 : 2).collect { lane -> "--reads ${lane.join(' ')}" }.join(' ')
     if (!(format in ['bam', 'cram', 'sam'])) {
         error("ZEROHOP_ALIGN: format is bam, cram or sam, not '${format}'")
     }
@@ -71,7 +81,7 @@ process ZEROHOP_ALIGN {
         --mqc ${prefix}_mqc.json \\
         --output ${prefix}.${format} \\
         ${reference} \\
-        ${reads}
+        ${lanes}
     """
 
     stub:
@@ -82,13 +92,15 @@ process ZEROHOP_ALIGN {
     def metrics = mark_duplicates ? "${prefix}.markdup.txt" : ''
     def args = task.ext.args ?: ''
     def of_tools = ["${format}.stats", "${format}.flagstat", "${format}.idxstats", "${format}.coverage.txt",
-        'mosdepth.summary.txt', 'mosdepth.global.dist.txt', 'mosdepth.region.dist.txt']
+        'mosdepth.summary.txt', 'mosdepth.global.dist.txt', 'mosdepth.region.dist.txt', 'regions.bed.gz.csi']
     def of_picard = ['alignment_summary', 'insert_size', 'quality_distribution', 'quality_by_cycle',
         'base_distribution_by_cycle', 'gc_bias.detail', 'gc_bias.summary', targets ? 'hs' : 'wgs']
     def suffixes = (args.contains('--qc') ? of_tools : []) +
         (args.contains('--picard-metrics') ? of_picard.collect { name -> "${name}_metrics" } : [])
     def reports = suffixes.collect { suffix -> "${prefix}.${suffix}" }.join(' ')
+    def regions = args.contains('--qc') ? "echo \"\" | gzip > ${prefix}.regions.bed.gz" : ''
     """
     touch ${prefix}.${format} ${prefix}.zerohop.json ${prefix}_mqc.json ${sorted_index} ${metrics} ${reports}
+    ${regions}
     """
 }
