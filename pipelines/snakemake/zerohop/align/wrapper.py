@@ -7,9 +7,21 @@ qc = snakemake.params.get("qc", False)
 picard_metrics = snakemake.params.get("picard_metrics", False)
 log = snakemake.log_fmt_shell(stdout=True, stderr=True)
 
+# the files of all lanes, one lane after the other
 reads = snakemake.input.reads
 if isinstance(reads, str):
     reads = [reads]
+single = snakemake.params.get("single", False) or all(
+    path.endswith((".bam", ".cram", ".sam")) for path in reads
+)
+files_of_lane = 1 if single or len(reads) == 1 else 2
+if len(reads) % files_of_lane:
+    raise ValueError(
+        f"{len(reads)} files of mates: each lane has two, one after the other"
+    )
+lanes = []
+for first in range(0, len(reads), files_of_lane):
+    lanes += ["--reads", *reads[first : first + files_of_lane]]
 
 # files that may be given beside reads and reference, and those that are wanted beside the alignments
 options = []
@@ -26,7 +38,11 @@ for files, name, option in [
 
 if mark_duplicates:
     sort = "coordinate"
-    options.append("--mark-duplicates" if mark_duplicates is True else f"--mark-duplicates={mark_duplicates}")
+    options.append(
+        "--mark-duplicates"
+        if mark_duplicates is True
+        else f"--mark-duplicates={mark_duplicates}"
+    )
 if qc:
     sort = "coordinate"
     options.append("--qc")
@@ -46,5 +62,5 @@ if sort != "none":
 alignments = snakemake.output[0]
 shell(
     "zerohop align {extra} --threads {snakemake.threads} {options:q} --output {alignments:q}"
-    " {snakemake.input.ref:q} {reads:q} {log}"
+    " {snakemake.input.ref:q} {lanes:q} {log}"
 )
