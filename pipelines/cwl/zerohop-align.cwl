@@ -1,11 +1,19 @@
 #!/usr/bin/env cwl-runner
 cwlVersion: v1.2
 class: CommandLineTool
+$namespaces:
+  edam: http://edamontology.org/
 label: zerohop align
 doc: Aligns reads, and sorts them and marks duplicates in the same step.
 
 requirements:
-  InlineJavascriptRequirement: {}
+  InlineJavascriptRequirement:
+    expressionLib:
+      - |
+        function formatOf(name) {
+          var formats = {bam: "format_2572", cram: "format_3462", sam: "format_2573"};
+          return "http://edamontology.org/" + formats[name];
+        }
   InitialWorkDirRequirement:
     listing:
       # the index is looked for beside the reference
@@ -14,6 +22,8 @@ requirements:
       # for the options of mosdepth
       - $(inputs.targets)
 hints:
+  DockerRequirement:
+    dockerPull: quay.io/biocontainers/zerohop:0.1.0--0
   ResourceRequirement:
     coresMin: 4
     ramMin: 16000
@@ -25,15 +35,28 @@ hints:
 inputs:
   reference:
     type: File
+    format: edam:format_1929 # FASTA
     doc: Reference in FASTA, plain or gzip
   index:
     type: File[]?
     doc: Files that zerohop-index.cwl made; without them an index is made in memory
   reads:
     type: File[]
-    doc: One file of single reads, two of mates, or one of BAM, SAM or CRAM
-    inputBinding:
-      position: 2
+    format:
+      - edam:format_1930 # FASTQ
+      - edam:format_1929 # FASTA
+      - edam:format_2572 # BAM
+      - edam:format_2573 # SAM
+      - edam:format_3462 # CRAM
+    doc: |
+      One file of single reads, two of mates, or one of BAM, SAM or CRAM. Of a sample with several lanes the files of
+      all, one lane after the other.
+  single:
+    type: boolean
+    default: false
+    doc: |
+      Each of several files is a lane: of single reads, or of mates that follow one another. That of BAM, SAM or CRAM
+      always is.
   sample:
     type: string
     doc: Name of the sample, and of the files
@@ -71,6 +94,7 @@ inputs:
       prefix: --picard-metrics
   targets:
     type: File?
+    format: [edam:format_3003, edam:format_2330] # BED, or text: interval lists have no format in EDAM
     doc: |
       Regions that were enriched, in BED or as an interval list, for picard_metrics: CollectHsMetrics in place of
       CollectWgsMetrics
@@ -78,6 +102,7 @@ inputs:
       prefix: --targets
   baits:
     type: File?
+    format: [edam:format_3003, edam:format_2330]
     doc: Regions of the probes, if they are others
     inputBinding:
       prefix: --baits
@@ -119,29 +144,47 @@ arguments:
     valueFrom: $(inputs.sample).$(inputs.format)
   - position: 1
     valueFrom: $(inputs.reference.basename)
+  - position: 2
+    valueFrom: |
+      ${
+        var isRecords = function (file) { return /\.(bam|sam|cram)$/.test(file.basename); };
+        var files = inputs.reads;
+        var ofLane = inputs.single || files.length == 1 || files.every(isRecords) ? 1 : 2;
+        if (files.length % ofLane)
+          throw files.length + " files of mates: each lane has two, one after the other";
+        var lanes = [];
+        for (var i = 0; i < files.length; i += ofLane)
+          lanes = lanes.concat("--reads", files.slice(i, i + ofLane).map(function (file) { return file.path; }));
+        return lanes;
+      }
 
 outputs:
   alignments:
     type: File
+    format: $(formatOf(inputs.format))
     doc: With the index of a sorted BAM or CRAM file beside it
     secondaryFiles: [.bai?, .csi?, .crai?]
     outputBinding:
       glob: $(inputs.sample).$(inputs.format)
   summary:
     type: File
+    format: edam:format_3464 # JSON
     outputBinding:
       glob: $(inputs.sample).json
   multiqc:
     type: File
+    format: edam:format_3464
     outputBinding:
       glob: $(inputs.sample)_mqc.json
   metrics:
     type: File?
+    format: edam:format_2330 # text
     doc: Duplicates of each library, as Picard writes them
     outputBinding:
       glob: $(inputs.sample).markdup.txt
   reports:
     type: File[]
+    format: edam:format_2330
     doc: What samtools stats, flagstat, idxstats and coverage, mosdepth and Picard say
     outputBinding:
       glob:
@@ -153,6 +196,7 @@ outputs:
         - $(inputs.sample).*_metrics
   depth:
     type: File[]
+    format: edam:format_3003 # BED
     doc: Depth of regions and places, in BED
     secondaryFiles: .csi
     outputBinding:

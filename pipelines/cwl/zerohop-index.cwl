@@ -1,6 +1,8 @@
 #!/usr/bin/env cwl-runner
 cwlVersion: v1.2
 class: CommandLineTool
+$namespaces:
+  edam: http://edamontology.org/
 label: zerohop index
 doc: Makes the index of a reference for zerohop-align.cwl.
 
@@ -10,6 +12,8 @@ requirements:
       # the index is written beside the reference
       - $(inputs.reference)
 hints:
+  DockerRequirement:
+    dockerPull: quay.io/biocontainers/zerohop:0.1.0--0
   ResourceRequirement:
     coresMin: 4
     ramMin: 16000
@@ -21,6 +25,7 @@ hints:
 inputs:
   reference:
     type: File
+    format: edam:format_1929 # FASTA
     doc: Reference in FASTA, plain or gzip
   engine:
     type: string?

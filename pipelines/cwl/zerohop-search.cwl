@@ -1,10 +1,16 @@
 #!/usr/bin/env cwl-runner
 cwlVersion: v1.2
 class: CommandLineTool
+$namespaces:
+  edam: http://edamontology.org/
 label: zerohop search
 doc: Searches a database in parts with diamond or BLAST.
 
 hints:
+  DockerRequirement:
+    # multi-package container of zerohop, diamond and BLAST
+    dockerPull:
+      quay.io/biocontainers/mulled-v2-06949781aea9f7df739afecfe2e8ec97d84479b9:b3b73b925f15e40c63fa8ae89a3e7aa97b53aba3-0
   ResourceRequirement:
     coresMin: 4
     ramMin: 16000
@@ -23,6 +29,7 @@ inputs:
       prefix: --db
   queries:
     type: File
+    format: edam:format_1929 # FASTA
     doc: Queries in FASTA, plain or gzip
     inputBinding:
       position: 1
@@ -51,9 +58,11 @@ arguments:
 outputs:
   hits:
     type: File
+    format: edam:format_2330 # text; its columns are those of --format
     outputBinding:
       glob: $(inputs.output_name)
   summary:
     type: File
+    format: edam:format_3464 # JSON
     outputBinding:
       glob: $(inputs.output_name).json

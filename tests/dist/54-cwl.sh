@@ -1,6 +1,6 @@
 #!/bin/bash
-# The CWL descriptions are valid, and cwltool runs them on real reads and proteins. The records are those of the program
-# run directly.
+# The CWL descriptions are valid, without a warning, and cwltool runs them on real reads, of several lanes, too, and on
+# proteins. The records are those of the program run directly. Not tested: the images, which do not exist yet.
 source "$(dirname "$0")/pipeline.sh"
 needs cwltool/bin/cwltool
 command -v node > /dev/null || skip "no Node.js for expressions (scripts/setup.sh dist-test installs it)"
@@ -9,22 +9,26 @@ cwltool=$ROOT/.tools/cwltool/bin/cwltool
 # run_cwl TOOL FOLDER ARGUMENT...: the outputs go to FOLDER
 run_cwl() {
     local tool=$1 folder=$2; shift 2
-    quietly "$cwltool" --preserve-environment PATH --outdir "$folder" "$PIPELINES/cwl/zerohop-$tool.cwl" "$@"
+    quietly "$cwltool" --no-container --preserve-environment PATH --outdir "$folder" \
+        "$PIPELINES/cwl/zerohop-$tool.cwl" "$@"
 }
 
-file() { echo "{class: File, path: '$1'}"; }
+# file PATH [FORMAT]: by its number in EDAM; 1930 is FASTQ, 1929 FASTA, 3003 BED
+file() { echo "{class: File, path: '$1'${2:+, format: 'http://edamontology.org/format_$2'}}"; }
 
 for tool in index align search; do
     quietly "$cwltool" --strict --validate "$PIPELINES/cwl/zerohop-$tool.cwl"
+    ! grep WARNING quietly.log || fail "cwltool warns of zerohop-$tool.cwl"
 done
 
-run_cwl index index --reference genome.fa
+echo "reference: $(file genome.fa 1929)" > index.yml
+run_cwl index index index.yml
 [ "$(ls index)" = genome.fa.r150.zhi ] || fail "index: $(ls index)"
 
 cat > plain.yml << END
-reference: $(file genome.fa)
+reference: $(file genome.fa 1929)
 index: [$(file index/genome.fa.r150.zhi)]
-reads: [$(file "${reads[0]}"), $(file "${reads[1]}")]
+reads: [$(file "${reads[0]}" 1930), $(file "${reads[1]}" 1930)]
 sample: s
 END
 run_cwl align plain plain.yml
@@ -47,8 +51,8 @@ cat plain.yml - > qc.yml << END
 qc: true
 mosdepth: --fast-mode --by exome.bed
 picard_metrics: true
-targets: $(file exome.bed)
-baits: $(file exome.bed)
+targets: $(file exome.bed 3003)
+baits: $(file exome.bed 3003)
 END
 run_cwl align qc qc.yml
 [ "$(cat qc/s.bam.flagstat)" = "$(samtools flagstat qc/s.bam)" ] && [ "$(ls qc | wc -l)" = 23 ] &&
@@ -56,6 +60,13 @@ run_cwl align qc qc.yml
 # cores, a quarter of the memory, and the scratch folder, as the description asks for them
 grep -q -- '--threads 4 .*--sort-memory 4000M --tmp-dir /' bam/s.json || fail "resources are not passed"
 
+sed "s|^reads: .*|reads: [$(file "${reads[0]}" 1930), $(file "${reads[1]}" 1930), $(file "${reads[0]}" 1930),
+    $(file "${reads[1]}" 1930)]|" bam.yml > lanes.yml
+run_cwl align lanes lanes.yml
+[ "$(samtools view -c -F 2304 lanes/s.bam)" = 40000 ] && [ "$(samtools view -c -f 1024 lanes/s.bam)" -ge 18000 ] ||
+    fail "no duplicates across lanes"
+
 protein_search
-run_cwl search hits --db db --queries q.fa
+printf '%s\n' "db: {class: Directory, path: db}" "queries: $(file q.fa 1929)" > search.yml
+run_cwl search hits search.yml
 cmp direct.tsv hits/hits.tsv || fail "other hits"
