@@ -43,13 +43,20 @@ archive() {
 
 # debian_package TARGET ARCHITECTURE: zerohop_VERSION_ARCHITECTURE.deb
 debian_package() {
-    local root; root=$(mktemp -d)
+    local root doc maintainer date; root=$(mktemp -d)
+    maintainer=$(git log -1 --format='%an <%ae>')
+    date=$(date -R -u -d "@$SOURCE_DATE_EPOCH")
     install_under "$root/usr" "$1"
-    mv "$root/usr/share/doc/zerohop/LICENCES.txt" "$root/usr/share/doc/zerohop/copyright"
-    gzip -9n "$root"/usr/share/man/man1/*.1 "$root/usr/share/doc/zerohop/CHANGELOG.md"
+    doc=$root/usr/share/doc/zerohop
+    # The text of our licence is part of Debian's form; those of what is linked into the programs are beside it.
+    { cat packaging/debian/copyright; sed -e 1,4d -e 's/^$/./' -e 's/^/ /' LICENSE; } > "$doc/copyright"
+    # Debian's own form, which refers to ours
+    sed -e "s/@VERSION@/$VERSION/" -e "s/@MAINTAINER@/$maintainer/" -e "s/@DATE@/$date/" \
+        packaging/debian/changelog > "$doc/changelog"
+    gzip -9n "$root"/usr/share/man/man1/*.1 "$doc"/{changelog,CHANGELOG.md,LICENCES.txt}
+    chmod -R u=rwX,go=rX "$root/usr"
     mkdir "$root/DEBIAN"
-    sed -e "s/@VERSION@/$VERSION/" -e "s/@ARCHITECTURE@/$2/" \
-        -e "s/@MAINTAINER@/$(git log -1 --format='%an <%ae>')/" \
+    sed -e "s/@VERSION@/$VERSION/" -e "s/@ARCHITECTURE@/$2/" -e "s/@MAINTAINER@/$maintainer/" \
         -e "s/@SIZE@/$(du -sk "$root/usr" | cut -f 1)/" packaging/debian/control > "$root/DEBIAN/control"
     (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) > "$root/DEBIAN/md5sums"
     chmod 755 "$root"

@@ -1,9 +1,17 @@
 #!/bin/bash
-# The Debian package, as apt installs it in a bare Debian 12; one alignment there, the manual, and its removal.
+# The Debian package: lintian has no error and no warning; apt installs it in a bare Debian 12; one alignment there, the
+# manual, and its removal.
 source "$(dirname "$0")/lib.sh"
 debian_12
 
 package=$(artefact "zerohop_*_amd64.deb")
+if command -v lintian > /dev/null; then
+    for file in "$package" "$(artefact "zerohop_*_arm64.deb")"; do
+        lintian --fail-on error,warning --allow-root "$file" || fail "lintian is not content with $file"
+    done
+else
+    skip_part "no lintian (scripts/setup.sh dist installs it)"
+fi
 echo "--- what apt knows of it"
 dpkg-deb --field "$package" Package Version Architecture Depends Maintainer
 [ "$(dpkg-deb --field "$(artefact "zerohop_*_arm64.deb")" Architecture)" = arm64 ] || fail "the other one is not arm64"
