@@ -22,6 +22,9 @@ echo
 sed -n 's/^SKIPPED: /release-check: not checked: /p' "$log"
 grep -q '^repository' Cargo.toml ||
     say "to do: no repository in Cargo.toml; crates.io, cargo binstall and packaging/bioconda want its address"
+# What only the submitter knows: the repository's address, and an account there
+fields=$(grep -rlE 'REPOSITORY|SUBMITTER|owner: submitter' packaging/bioconda pipelines | sort | xargs)
+[ -z "$fields" ] || say "to do: REPOSITORY and SUBMITTER stand in $fields"
 case $heading in
     "## $version") say "$version can be released";;
     *) say "to do: CHANGELOG.md says '${heading#\#\# }'; for the release it is to say '$version'";;

@@ -10,7 +10,7 @@ cd "$ROOT/packaging"
 echo "--- bioconda"
 bash -n bioconda/build.sh
 "$PYTHON_WITH_PYSAM" - bioconda/meta.yaml "$(workspace_version)" << 'PYTHON'
-import re, sys
+import os, re, sys
 import jinja2, yaml
 
 text = open(sys.argv[1]).read()
@@ -30,7 +30,10 @@ ask("{{ version }}" in text.split("source:")[1].split("build:")[0], "url with th
 ask("sha256" in recipe["source"], "sha256 of the source")
 ask({"c compiler", "cxx compiler", "rust compiler"} <= set(recipe["requirements"]["build"]), "compilers")
 ask("cargo-bundle-licenses" in recipe["requirements"]["build"], "licences of the crates")
-ask(recipe["test"]["commands"], "tests")
+ask(any("zerohop align" in command and "--help" not in command for command in recipe["test"]["commands"]),
+    "a test that aligns")
+ask(all(os.path.exists(f"../{path}") for path in recipe["test"]["source_files"]), "test/source_files that are there")
+ask(recipe["extra"].get("recipe-maintainers"), "extra/recipe-maintainers")
 for field in ("home", "license", "license_family", "license_file", "summary", "dev_url", "doc_url"):
     ask(recipe["about"].get(field), f"about/{field}")
 ask(len(recipe["about"]["summary"]) <= 80 and not recipe["about"]["summary"].endswith("."), "a short summary")

@@ -1,6 +1,7 @@
 #!/bin/bash
 # packaging/bioconda/build.sh, as conda-build runs it: in a copy of the sources, with a PREFIX that has zlib; then the
-# commands that meta.yaml tests. Without fat link-time optimisation, which would only cost time.
+# commands that meta.yaml tests, in a folder that has the source_files. Without fat link-time optimisation, which would
+# only cost time.
 source "$(dirname "$0")/lib.sh"
 cargo bundle-licenses --version > /dev/null 2>&1 ||
     skip "no cargo-bundle-licenses here (scripts/setup.sh dist installs it)"
@@ -15,8 +16,10 @@ cp -L "$(cc -print-file-name=libz.so)" prefix/lib/
     CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
     bash "$ROOT/packaging/bioconda/build.sh" > "$WORK/log" 2>&1) || { tail -n 40 log >&2; fail "build.sh"; }
 [ -s sources/THIRDPARTY.yml ] || fail "no licences of the crates"
-sed -n '/^test:/,/^about:/s/^    - //p' "$ROOT/packaging/bioconda/meta.yaml" > commands
+sed -n '/^  commands:/,/^about:/s/^    - //p' "$ROOT/packaging/bioconda/meta.yaml" > commands
 [ -s commands ] || fail "meta.yaml tests nothing"
+mkdir -p test_tmp/tests/data
+cp -rL "$ROOT/tests/data/phix" test_tmp/tests/data/
 while IFS= read -r command; do
-    PATH=$WORK/prefix/bin:$PATH bash -c "$command" > log 2>&1 || { cat log >&2; fail "$command"; }
+    (cd test_tmp && PATH=$WORK/prefix/bin:$PATH bash -c "$command") > log 2>&1 || { cat log >&2; fail "$command"; }
 done < commands
