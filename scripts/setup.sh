@@ -10,7 +10,8 @@
 #   scripts/setup.sh site     mdBook, and Chromium to look at the pages
 #   scripts/setup.sh dist     what `make dist` and `make dist-test` need: compilers for aarch64 and macOS, glibc of
 #                             Debian 11, QEMU, debootstrap
-#   scripts/setup.sh dist-test   what runs the files in pipelines/: Nextflow, nf-core, Snakemake, cwltool, planemo
+#   scripts/setup.sh dist-test   what runs the files in pipelines/: Nextflow, nf-core, Snakemake, snakefmt, cwltool,
+#                             planemo
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
 # there already is left alone; when nothing is missing this takes a moment.
@@ -169,7 +170,7 @@ setup_mdbook() {
 
 # --- what artefacts are made with, and tried in ---------------------------------------------------------------
 
-DIST_PACKAGES="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu dpkg-deb=dpkg objdump=binutils xz=xz-utils
+DIST_PACKAGES="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu dpkg-deb=dpkg lintian=lintian objdump=binutils xz=xz-utils
     qemu-aarch64-static=qemu-user-static debootstrap=debootstrap bwa=bwa samtools=samtools python3=python3"
 
 # Where packages of Debian come from: the variable of the user, or the first mirror that apt here uses. Not every mirror
@@ -250,7 +251,7 @@ setup_browser() {
 # --- what runs the files in pipelines/ ------------------------------------------------------------------------
 
 PIPELINE_PACKAGES="java=default-jre-headless mvn=maven node=nodejs samtools=samtools python3=python3
-    diamond=diamond-aligner"
+    diamond=diamond-aligner blastp=ncbi-blast+"
 
 # venv NAME PACKAGE==VERSION...: packages of Python by themselves, in .tools/NAME
 venv() {
@@ -278,6 +279,7 @@ setup_pipelines() {
     setup_nextflow
     venv nf-core "nf-core==$NF_CORE_VERSION"
     venv snakemake "snakemake==$SNAKEMAKE_VERSION"
+    venv snakefmt "snakefmt==$SNAKEFMT_VERSION" "black==$BLACK_VERSION"
     venv cwltool "cwltool==$CWLTOOL_VERSION"
     venv planemo "planemo==$PLANEMO_VERSION"
 }
