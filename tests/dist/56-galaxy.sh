@@ -3,7 +3,8 @@
 # records are those of the program run directly, and on the tool's own test data those that its tests expect.
 #
 # Not tested: the tool's own <tests> in a Galaxy server, which planemo loads from GitHub; that conda finds zerohop,
-# which is not on Bioconda yet. The linters ask bio.tools and the Tool Shed: BioToolsValid and version_bumped are left out.
+# which is not on Bioconda yet. The linters would ask bio.tools and the Tool Shed: BioToolsValid and version_bumped are
+# left out.
 source "$(dirname "$0")/pipeline.sh"
 needs planemo/bin/planemo
 tool=$PIPELINES/galaxy/zerohop_align.xml
