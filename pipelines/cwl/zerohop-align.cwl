@@ -136,6 +136,9 @@ arguments:
           sorting.push("--qc");
         return sorting;
       }
+  # CRAM names the reference, not the folder of the job: the same bytes come out of each.
+  - valueFrom: |
+      ${ return inputs.format == "cram" ? ["--reference-uri", inputs.reference.basename] : null; }
   - prefix: --json
     valueFrom: $(inputs.sample).json
   - prefix: --mqc

@@ -59,7 +59,8 @@ check foreign 'Only 1[0-9]\.[0-9]+ % of the reads were aligned \(usual: 20 % at 
 check copies '9[0-9]\.[0-9]+ % of the aligned reads are duplicates \(usual: 80 % at most\): .*' --sort --mark-duplicates
 check copies "" --sort
 check outward 'In (9.|100)\.[0-9]+ % of the pairs the mates point away from each other \(RF\) .*'
-check same 'In (9.|100)\.[0-9]+ % of the pairs the mates lie on the same strand \(FF\) .*' --engine bwa-mem --build-index
+bwa_mem=(--engine bwa-mem --build-index)
+check same 'In (9.|100)\.[0-9]+ % of the pairs the mates lie on the same strand \(FF\) .*' "${bwa_mem[@]}"
 check usual 'The reads have 100 bases in the mean, and the index is for reads of 250: .*' -r 250
 
 # Mates of other fragments lie anywhere: on many contigs, on different ones.

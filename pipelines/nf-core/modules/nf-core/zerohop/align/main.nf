@@ -63,6 +63,8 @@ process ZEROHOP_ALIGN {
     // ext.args may choose the rules: --mark-duplicates=picard
     def marking = mark_duplicates && !args.contains('--mark-duplicates') ? '--mark-duplicates' : ''
     def duplicates = mark_duplicates ? "--duplicate-metrics ${prefix}.markdup.txt" : ''
+    // CRAM names the reference, not the task's folder: the same bytes come out of each.
+    def uri = format == 'cram' && !args.contains('--reference-uri') ? "--reference-uri ${reference.name}" : ''
     // A quarter of the task's memory is for records; the index and the reads take the rest.
     def memory = sorting && task.memory && !args.contains('--sort-memory')
         ? "--sort-memory ${task.memory.toMega().intdiv(4)}M"
@@ -75,7 +77,7 @@ process ZEROHOP_ALIGN {
     zerohop align \\
         ${args} \\
         --threads ${task.cpus} \\
-        ${sorting} ${marking} ${duplicates} ${memory} ${regions} \\
+        ${sorting} ${marking} ${duplicates} ${memory} ${regions} ${uri} \\
         --sample ${meta.id} \\
         --json ${prefix}.zerohop.json \\
         --mqc ${prefix}_mqc.json \\
