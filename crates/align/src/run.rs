@@ -82,6 +82,9 @@ pub trait MachineShare: Sync {
 
     /// What the user should know of the share.
     fn note(&self) -> Option<String>;
+
+    /// Whether this process says what it waits for: of several, none does.
+    fn tells(&self) -> bool;
 }
 
 /// All that the system lets this process use.
@@ -98,6 +101,10 @@ impl MachineShare for WholeMachine {
 
     fn note(&self) -> Option<String> {
         None
+    }
+
+    fn tells(&self) -> bool {
+        true
     }
 }
 

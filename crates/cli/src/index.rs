@@ -61,7 +61,7 @@ pub fn run(args: &IndexArgs) -> Result<(), CommandFailure> {
         None => zerohop_topology::detect()?.allowed.worker_count(),
     };
     zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
-    let bytes = zerohop_align::write_index(provider, &wanted, threads)?;
+    let bytes = zerohop_align::write_index(provider, &wanted, threads, !args.quiet)?;
     if !args.quiet {
         let reads = match provider.canonical_read_length(mean_read_length) {
             // With arguments it may be for reads of any length.
@@ -86,7 +86,7 @@ fn keep(args: &IndexArgs, provider: &dyn IndexProvider, wanted: &Wanted<'_>) -> 
     let machine = zerohop_topology::detect()?;
     let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
     let wanted = Wanted { anew: false, ..*wanted };
-    let kept = zerohop_align::keep::keep(provider, &wanted, &machine, threads)?;
+    let kept = zerohop_align::keep::keep(provider, &wanted, &machine, threads, !args.quiet)?;
     for copy in &kept.copies {
         let how = match copy.was_there {
             true => "was there".to_owned(),

@@ -99,6 +99,10 @@ impl MachineShare for RankShare {
     fn note(&self) -> Option<String> {
         self.note.clone()
     }
+
+    fn tells(&self) -> bool {
+        false
+    }
 }
 
 fn failed(error: impl std::fmt::Display) -> AlignError {

@@ -1,4 +1,4 @@
-//! The progress line, on a terminal alone.
+//! What is said while it lasts: on a terminal a line that is renewed, elsewhere a line a minute.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -6,28 +6,55 @@ use zerohop_process::tell;
 use zerohop_runtime::AtEnd;
 use zerohop_runtime::Progress;
 
-/// How often it is renewed.
-const INTERVAL: Duration = Duration::from_millis(500);
+/// How often the line on a terminal is renewed.
+const RENEWED: Duration = Duration::from_millis(500);
+/// How often a line goes to a file or a pipe.
+const IN_A_LOG: Duration = Duration::from_secs(60);
 
-/// Runs `body` and shows the progress meanwhile, if standard error is a terminal and `wanted`.
+/// Runs `body` and says meanwhile how far it is, if `wanted`.
 pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> R {
-    if !wanted || !tell::shows_progress() {
-        return body();
-    }
-    let result = beside(|elapsed| tell::progress(&line(progress, elapsed)), body);
-    tell::progress("");
-    result
+    telling(wanted, |elapsed| line(progress, elapsed), body)
 }
 
-/// Runs `body`; meanwhile another thread shows something, at intervals.
-fn beside<R>(show: impl Fn(Duration) + Sync, body: impl FnOnce() -> R) -> R {
+/// Runs `body` and says meanwhile what is done, and for how long, if `wanted`.
+pub fn waiting<R>(wanted: bool, what: &str, body: impl FnOnce() -> R) -> R {
+    telling(wanted, |elapsed| format!("{what}: {} s", elapsed.as_secs()), body)
+}
+
+fn telling<R>(wanted: bool, line: impl Fn(Duration) -> String + Sync, body: impl FnOnce() -> R) -> R {
+    if !wanted {
+        return body();
+    }
+    if tell::shows_progress() {
+        let result = beside(RENEWED, |elapsed| tell::progress(&line(elapsed)), body);
+        tell::progress("");
+        return result;
+    }
+    let in_a_log = |elapsed: Duration| match elapsed < IN_A_LOG {
+        true => {}
+        false => tell::text(&format!("{}\n", line(elapsed))),
+    };
+    beside(IN_A_LOG, in_a_log, body)
+}
+
+/// Runs `body`; meanwhile another thread shows something: now, and at intervals.
+fn beside<R>(interval: Duration, show: impl Fn(Duration) + Sync, body: impl FnOnce() -> R) -> R {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("progress".into()).spawn_scoped(scope, || {
             let started = Instant::now();
-            while !done.load(Ordering::Acquire) {
+            for turn in 1.. {
                 show(started.elapsed());
-                std::thread::park_timeout(INTERVAL);
+                // Woken before the time, it goes on to wait.
+                while let left = (interval * turn).saturating_sub(started.elapsed())
+                    && !left.is_zero()
+                    && !done.load(Ordering::Acquire)
+                {
+                    std::thread::park_timeout(left);
+                }
+                if done.load(Ordering::Acquire) {
+                    return;
+                }
             }
         });
         let _done = AtEnd(|| {
@@ -60,7 +87,12 @@ mod tests {
 
     #[test]
     fn progress_is_shown_until_the_end_or_a_panic() {
-        assert_eq!(beside(|_| (), || 5), 5);
-        assert!(catch_unwind(|| beside(|_| (), || panic!("made up"))).is_err());
+        let interval = Duration::from_millis(1);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let shown = |elapsed| sender.send(elapsed).unwrap();
+        let seen = || (0..3).map(|_| receiver.recv().unwrap()).collect::<Vec<_>>();
+        let times = beside(interval, shown, seen);
+        assert!(times.is_sorted() && times[2] >= 2 * interval, "{times:?}");
+        assert!(catch_unwind(|| beside(interval, |_| (), || panic!("made up"))).is_err());
     }
 }

@@ -2,18 +2,26 @@
 
 use crate::engines::embedded::replicas::check_memory;
 use crate::job::AlignError;
+use crate::tell::progress;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, Wanted};
 use zerohop_model::machine::Bytes;
 use zerohop_process::lock;
 
-/// Builds the index that is wanted with so many threads, and writes it beside the reference. Gives its size.
+/// Builds the index that is wanted with so many threads, and writes it beside the reference; says meanwhile for how
+/// long it has done so, if it `shows_progress`. Gives its size.
 ///
 /// # Errors
 /// A reference that cannot be read, an index that does not fit into memory or cannot be written.
-pub fn write_index(provider: &dyn IndexProvider, wanted: &Wanted<'_>, threads: usize) -> Result<Bytes, AlignError> {
+pub fn write_index(
+    provider: &dyn IndexProvider,
+    wanted: &Wanted<'_>,
+    threads: usize,
+    shows_progress: bool,
+) -> Result<Bytes, AlignError> {
     let source = provider.find(&Wanted { anew: true, ..*wanted })?;
     check_memory(&*source, wanted.reference, 1)?;
-    Ok(provider.save(wanted, threads)?)
+    let what = format!("making the index of {}", wanted.reference.display());
+    Ok(progress::waiting(shows_progress, &what, || provider.save(wanted, threads))?)
 }
 
 /// The index that is wanted; written first if there is none. Of several runs that want the same one, the first writes
@@ -25,6 +33,7 @@ pub(crate) fn find_or_write(
     provider: &dyn IndexProvider,
     wanted: &Wanted<'_>,
     threads: usize,
+    shows_progress: bool,
 ) -> Result<Box<dyn IndexSource>, AlignError> {
     let Some(path) = provider.path(wanted)? else {
         let words = format!("--build-index: {} has no index files", provider.engine().0);
@@ -40,7 +49,7 @@ pub(crate) fn find_or_write(
     zerohop_process::check_writable(&path)?;
     let _lock = lock::take_file(wanted.reference).map_err(|error| AlignError::Failed(error.to_string()))?;
     if is_missing(&provider.find(wanted)) {
-        write_index(provider, wanted, threads)?;
+        write_index(provider, wanted, threads, shows_progress)?;
     }
     Ok(provider.find(wanted)?)
 }

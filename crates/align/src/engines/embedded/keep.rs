@@ -63,13 +63,14 @@ pub fn keep(
     wanted: &Wanted<'_>,
     machine: &Machine,
     threads: usize,
+    shows_progress: bool,
 ) -> Result<KeptIndex, AlignError> {
     let name = provider.engine().0;
     let cannot = || AlignError::Usage(format!("--keep: the index of {name} cannot be kept in memory"));
     if !provider.has_resident() {
         return Err(cannot());
     }
-    let source = find_or_write(provider, wanted, threads)?;
+    let source = find_or_write(provider, wanted, threads, shows_progress)?;
     let resident = source.resident().ok_or_else(cannot)?;
     resident.check(threads)?;
     let _charged = zerohop_process::charge(copies_charge()).map_err(AlignError::uncharged)?;

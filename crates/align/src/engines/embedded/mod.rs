@@ -14,7 +14,7 @@ use crate::plan;
 use crate::plan::pilots::{self, Alternatives, WatchedRun};
 use crate::plan::tuning_key::{AlignedWith, TuningKey};
 use crate::run::{self, EngineRan, MachineShare, ReadyEngine, RunPart};
-use crate::tell::EngineTold;
+use crate::tell::{EngineTold, progress};
 use index_files::find_or_write;
 use replicas::{CopiesOnTheWay, IndexCopies, Move, check_memory};
 use shared_index::{OneOfMany, PreparedIndex};
@@ -126,7 +126,7 @@ fn prepare(
     share: &dyn MachineShare,
     notes: &mut Vec<String>,
 ) -> Result<(PreparedIndex, Option<Alternatives>), AlignError> {
-    let machine = share.machine()?;
+    let (machine, tells) = (share.machine()?, !job.quiet && share.tells());
     let arguments = job.external.engine_args.as_deref();
     let wanted = Wanted {
         reference: &job.reference,
@@ -137,7 +137,7 @@ fn prepare(
     let source = match job.external.build_index {
         true => {
             let threads = job.placement.threads.unwrap_or_else(|| machine.allowed.worker_count());
-            find_or_write(provider, &wanted, threads)?
+            find_or_write(provider, &wanted, threads, tells)?
         }
         false => provider.find(&wanted)?,
     };
@@ -148,7 +148,9 @@ fn prepare(
     notes.extend(share.weigh(&machine, missing, key.index)?);
     notes.extend(source.note());
     check_memory(&*source, &job.reference, missing)?;
-    let replicas = IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index())?;
+    let what = format!("loading the index of {}, or making it", job.reference.display());
+    let make = || IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index());
+    let replicas = progress::waiting(tells && provider.has_index(), &what, make)?;
     notes.extend(replicas.notes.iter().cloned());
     let (read_length, files) = (read_length_of(provider, mean_read_length), source.files());
     Ok((PreparedIndex { read_length, machine, plan, replicas, with: key.aligned_with(), files }, alternatives))
