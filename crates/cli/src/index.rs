@@ -61,15 +61,17 @@ pub fn run(args: &IndexArgs) -> Result<(), CommandFailure> {
         None => zerohop_topology::detect()?.allowed.worker_count(),
     };
     zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
-    let bytes = zerohop_align::write_index(provider, &wanted, threads, !args.quiet)?;
+    let saved = zerohop_align::write_index(provider, &wanted, threads, !args.quiet)?;
     if !args.quiet {
+        saved.notes.iter().for_each(|note| tell::note(note));
         let reads = match provider.canonical_read_length(mean_read_length) {
             // With arguments it may be for reads of any length.
             _ if !provider.has_read_length() || !arguments.is_empty() => String::new(),
             length => format!("for reads of about {length} bases, "),
         };
-        let (path, seconds) = (path.display(), started.elapsed().as_secs_f64());
-        let words = format!("{path}: {bytes}, {reads}made in {seconds:.1} s\n");
+        let from = saved.made_from.map(|file| format!("from {} ", file.display())).unwrap_or_default();
+        let (path, bytes, seconds) = (path.display(), saved.bytes, started.elapsed().as_secs_f64());
+        let words = format!("{path}: {bytes}, {reads}made {from}in {seconds:.1} s\n");
         tell::text(&words);
     }
     Ok(())

@@ -67,13 +67,31 @@ pub trait IndexProvider: Sync {
         Ok(None)
     }
 
-    /// Builds the index that is wanted with `threads` threads and writes it to its path. Gives its size. Arguments that
-    /// the index does not depend on make no difference.
+    /// Builds the index that is wanted with `threads` threads and writes it to its path. Arguments that the index does
+    /// not depend on make no difference.
     ///
     /// # Errors
     /// A reference that cannot be read, an index that cannot be written.
-    fn save(&self, _wanted: &Wanted<'_>, _threads: usize) -> Result<Bytes, IndexError> {
+    fn save(&self, _wanted: &Wanted<'_>, _threads: usize) -> Result<SavedIndex, IndexError> {
         Err(IndexError::Usage(format!("{} builds its index in every run, and has no index file", self.engine().0)))
+    }
+}
+
+/// An index that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedIndex {
+    /// Size of one copy in memory.
+    pub bytes: Bytes,
+    /// The file of another program that it was made from, if it was not built from the reference.
+    pub made_from: Option<PathBuf>,
+    /// What else the user should know of it.
+    pub notes: Vec<String>,
+}
+
+impl SavedIndex {
+    /// One that was built from the reference.
+    pub fn built(bytes: u64) -> Self {
+        SavedIndex { bytes: Bytes(bytes), made_from: None, notes: Vec::new() }
     }
 }
 
@@ -122,6 +140,11 @@ pub trait IndexSource: Send + Sync {
     /// Whether it is built from the reference, and not loaded.
     fn is_built(&self) -> bool {
         true
+    }
+
+    /// Whether `--build-index` writes it first: it is built in every run, or made from what another program wrote.
+    fn is_to_be_saved(&self) -> bool {
+        self.is_built()
     }
 
     /// Size of one copy in memory; an estimate if it is to be built.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use zerohop_model::error::shown;
+use zerohop_model::error::{InputError, shown};
 
 /// The endings of the files of an index: FM-index, bases, contigs, replaced bases.
 pub const ENDINGS: [&str; 4] = ["bwt.2bit.64", "pac", "ann", "amb"];
@@ -35,6 +35,29 @@ pub enum BwaIndexError {
         /// What is wrong.
         what: String,
     },
+    /// A file of bwa's index is not what it should be.
+    #[error("{}: it is damaged, or not of an index of bwa 0.6 or later ({what}): make it again with 'bwa index', or \
+             make the index of zerohop with 'zerohop index --engine bwa-mem'",
+        path.display())]
+    DamagedOfBwa {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// bwa has not written all files of its index.
+    #[error("{}: 'bwa index' has not finished ({what}): wait for it, run it again, or make the index of zerohop with \
+             'zerohop index --engine bwa-mem'",
+        path.display())]
+    Unfinished {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// The reference cannot be read.
+    #[error(transparent)]
+    Reference(#[from] InputError),
     /// A line of the reference that is longer than the library can read.
     #[error("{}: the {what} of contig '{contig}' has {bytes} bytes, and bwa-mem takes {MOST_OF_LINE}: shorten it in \
         the FASTA, and make the index again with 'zerohop index --engine bwa-mem'", path.display())]

@@ -23,7 +23,7 @@ const SAMPLED: usize = 8;
 
 /// What comes before 64 suffixes, and which base stands before each of them: for each kind of base, how many stand
 /// before all suffixes that come earlier; then, for each kind, a bit of each suffix, the highest first.
-type OccurrenceBlock = [u64; 8];
+pub(crate) type OccurrenceBlock = [u64; 8];
 
 /// Size of the file for a reference of so many bases.
 ///

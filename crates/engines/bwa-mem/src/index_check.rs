@@ -47,7 +47,7 @@ fn numbers<const N: usize>(line: Option<&[u8]>) -> Option<[u64; N]> {
 }
 
 /// Contigs: they follow one another. Gives the bases of all, and how many there are.
-fn check_ann(path: &Path) -> Result<(u64, u64), BwaIndexError> {
+pub(crate) fn check_ann(path: &Path) -> Result<(u64, u64), BwaIndexError> {
     let text = text(path)?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let first = || damaged(path, "the first line is not three numbers");
@@ -104,7 +104,7 @@ pub(crate) fn check_alt(reference: &Path) -> Result<(), BwaIndexError> {
 }
 
 /// Replaced bases: runs in order.
-fn check_amb(path: &Path, bases: u64, contigs: u64) -> Result<(), BwaIndexError> {
+pub(crate) fn check_amb(path: &Path, bases: u64, contigs: u64) -> Result<(), BwaIndexError> {
     let text = text(path)?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let [all, count, holes] =
@@ -123,7 +123,7 @@ fn check_amb(path: &Path, bases: u64, contigs: u64) -> Result<(), BwaIndexError>
 }
 
 /// Bases: as many as the contigs have.
-fn check_pac(path: &Path, bases: u64) -> Result<(), BwaIndexError> {
+pub(crate) fn check_pac(path: &Path, bases: u64) -> Result<(), BwaIndexError> {
     let file = File::open(path).map_err(unreadable(path))?;
     let length = file.metadata().map_err(unreadable(path))?.len();
     let wanted = bases / 4 + 2;

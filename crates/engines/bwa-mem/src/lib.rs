@@ -9,9 +9,10 @@
 //! 4. Of each piece, it pairs mates, rescues those without an alignment, and gives its records. They are turned into
 //!    ours without names, bases and qualities.
 //!
-//! [`Provider`] finds the index, which is that of bwa-mem2. `fm`, `sequences` and `digests` write one. Before the
-//! library reads an index, every byte that it would trust is checked: by `digests`, or by `index_check` where another
-//! program made the index.
+//! [`Provider`] finds the index, which is that of bwa-mem2. `save` writes one, with `fm`, `sequences` and `digests`.
+//! `from_bwa` makes it from the index of bwa, as a file or in the library's memory. Before the library reads an index,
+//! every byte that it would trust is checked: by `digests`, by `index_check` where another program made the index, or
+//! by `from_bwa`.
 //!
 //! What it refuses to do: let the library print, start threads, take an index out of shared memory, or read an index
 //! that would end the process.
@@ -24,6 +25,7 @@ mod crashes;
 mod digests;
 mod files;
 mod fm;
+mod from_bwa;
 mod index_check;
 #[allow(unsafe_code)]
 mod library;
@@ -35,9 +37,11 @@ mod memory;
 mod openmp;
 mod options;
 mod provider;
+mod save;
 mod sequences;
 #[allow(unsafe_code)]
 mod silence;
+mod source;
 
 pub use files::BwaIndexError;
 pub use fm::index_bytes;
@@ -53,6 +57,9 @@ use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::mapper::{Mapper, Phased};
 use zerohop_model::record::Contig;
+
+/// The name of the engine.
+const NAME: &str = "bwa-mem";
 
 /// The version of bwa-mem3, the library that maps.
 pub const VERSION: &str = bwa_mem3_sys::build_info::VERSION;
@@ -80,7 +87,7 @@ pub struct BwaMem {
 
 impl Engine for BwaMem {
     fn program(&self) -> (&str, &str) {
-        (provider::NAME, VERSION)
+        (NAME, VERSION)
     }
 
     fn cut(&self) -> Cut {
@@ -105,7 +112,7 @@ impl Engine for BwaMem {
 
     fn replicate(&self, _threads: usize) -> Result<Box<dyn Engine>, Error> {
         // Copies are loaded one after the other, each with all threads.
-        let index = self.files.load(self.threads).map_err(|error| Error::Internal(error.to_string()))?;
+        let index = self.files.copy(&self.index, self.threads).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Box::new(BwaMem {
             files: Arc::clone(&self.files),
             index,

@@ -5,6 +5,7 @@
 //! one thread at a time, and statistics are taken when nobody works on a segment.
 
 use crate::crashes::{Doing, said};
+use crate::from_bwa::FmArrays;
 use crate::options::{BwaMemOptions, InsertSizeOption};
 use bwa_mem3_sys as sys;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -73,6 +74,19 @@ impl LibraryIndex {
     pub fn memory(&self) -> Vec<(usize, usize)> {
         // SAFETY: it is alive, and was loaded from this prefix.
         unsafe { crate::memory::ranges(self.0.as_ptr(), &self.1) }
+    }
+
+    /// Its arrays, to be written, and its bases, packed; none if they are not where they are expected.
+    pub fn writable(&mut self) -> Option<(FmArrays<'_>, &[u8])> {
+        // SAFETY: it is alive as long as it is borrowed, was loaded from this prefix, and is ours alone.
+        unsafe { crate::memory::writable(self.0.as_ptr(), &self.1) }
+    }
+
+    /// Copies the arrays of another one of the same size, with the threads of this pool; false if they are not where
+    /// they are expected.
+    pub fn copy(&mut self, other: &LibraryIndex) -> bool {
+        // SAFETY: both are alive and were loaded from these prefixes, and this one is ours alone.
+        unsafe { crate::memory::copy((other.0.as_ptr(), &other.1), (self.0.as_ptr(), &self.1)) }
     }
 
     /// Names and lengths of the contigs, in order.

@@ -3,14 +3,16 @@
 
 use crate::digests::Digests;
 use crate::files::{ALT, BwaIndexError, ENDINGS, path, text};
+use crate::from_bwa::BwaIndex;
 use crate::index_check;
 use crate::library::{LibraryError, LibraryIndex, be_quiet, c_path};
 use crate::silence;
 use std::fs::metadata;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use zerohop_process::TemporaryLink;
 
 /// Why an index cannot be loaded.
@@ -31,12 +33,24 @@ pub enum LoadError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The index of bwa cannot be turned into ours.
+    #[error("{}: it cannot be converted here ({what}): make the index of zerohop with 'zerohop index --engine bwa-mem'",
+        path.display())]
+    Conversion {
+        /// Its BWT.
+        path: PathBuf,
+        /// Why not.
+        what: String,
+    },
 }
 
 /// The files of an index, which were looked at.
 pub(crate) struct Files {
-    reference: PathBuf,
+    /// What their names begin with.
+    prefix: PathBuf,
     ignore_alt: bool,
+    /// Where they are bwa's.
+    bwa: Option<Arc<BwaIndex>>,
 }
 
 impl Files {
@@ -51,12 +65,24 @@ impl Files {
             None => index_check::check(reference, threads)?,
         }
         index_check::check_lines(reference)?;
-        Ok(Files { reference: std::path::absolute(reference).unwrap_or_else(|_| reference.to_owned()), ignore_alt })
+        Ok(Files { prefix: absolute(reference), ignore_alt, bwa: None })
+    }
+
+    /// Looks at bwa's index of `reference`, as far as it is not looked at while it is loaded.
+    ///
+    /// # Errors
+    /// Files that are wrong; a reference that has changed.
+    pub(crate) fn check_bwa(index: &Arc<BwaIndex>, reference: &Path, ignore_alt: bool) -> Result<Self, BwaIndexError> {
+        index.check(reference)?;
+        Ok(Files { prefix: absolute(index.prefix()), ignore_alt, bwa: Some(Arc::clone(index)) })
     }
 
     /// Bytes in memory.
     pub(crate) fn bytes(&self) -> u64 {
-        let bytes = |ending| metadata(path(&self.reference, ending)).map_or(0, |file| file.len());
+        if let Some(bwa) = &self.bwa {
+            return bwa.bytes();
+        }
+        let bytes = |ending| metadata(path(&self.prefix, ending)).map_or(0, |file| file.len());
         bytes(ENDINGS[0]) + bytes(ENDINGS[1])
     }
 
@@ -65,7 +91,7 @@ impl Files {
     /// # Errors
     /// What the system says.
     pub(crate) fn contigs(&self) -> Result<Vec<u8>, BwaIndexError> {
-        text(&path(&self.reference, ENDINGS[2]))
+        text(&path(&self.prefix, ENDINGS[2]))
     }
 
     /// The text of the file of ALT contigs, if there is one and it counts.
@@ -73,17 +99,49 @@ impl Files {
     /// # Errors
     /// What the system says.
     pub(crate) fn alternates(&self) -> Result<Vec<u8>, BwaIndexError> {
-        let path = path(&self.reference, ALT);
+        let path = path(&self.prefix, ALT);
         if self.ignore_alt || !path.exists() { Ok(Vec::new()) } else { text(&path) }
     }
 
     /// A copy in memory of this thread's policy, loaded with so many threads.
     ///
     /// # Errors
-    /// No memory, no folder for temporary names.
+    /// No memory, no folder for temporary names; an index of bwa that is wrong.
     pub(crate) fn load(&self, threads: usize) -> Result<LibraryIndex, LoadError> {
+        self.load_and(threads, |bwa, index| {
+            let (arrays, bases) = index.writable().ok_or_else(|| unknown_place(bwa))?;
+            Ok(bwa.fill(arrays, bases)?)
+        })
+    }
+
+    /// One more, where `first` is loaded already.
+    ///
+    /// # Errors
+    /// As for [`Files::load`].
+    pub(crate) fn copy(&self, first: &LibraryIndex, threads: usize) -> Result<LibraryIndex, LoadError> {
+        self.load_and(threads, |bwa, index| index.copy(first).then_some(()).ok_or_else(|| unknown_place(bwa)))
+    }
+
+    /// Loads the files. Of an index of bwa the library gets an outline in place of a file, so that it allocates its
+    /// arrays; what these hold is put there by `fill`, in a pool of so many threads.
+    fn load_and(
+        &self,
+        threads: usize,
+        fill: impl FnOnce(&BwaIndex, &mut LibraryIndex) -> Result<(), LoadError> + Send,
+    ) -> Result<LibraryIndex, LoadError> {
+        let Some(bwa) = &self.bwa else { return self.load_files(&path(&self.prefix, ENDINGS[0]), threads) };
+        let impossible = |what: String| LoadError::Conversion { path: path(&self.prefix, "bwt"), what };
+        let outline = bwa.outline().map_err(|error| impossible(format!("a file in memory: {error}")))?;
+        let mut index = self.load_files(&PathBuf::from(format!("/proc/self/fd/{}", outline.as_raw_fd())), threads)?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(|error| impossible(error.to_string()))?.install(|| fill(bwa, &mut index))?;
+        Ok(index)
+    }
+
+    /// Loads the files, and this one as the FM-index.
+    fn load_files(&self, fm: &Path, threads: usize) -> Result<LibraryIndex, LoadError> {
         let (own, _links) =
-            self.own_names().map_err(|source| LoadError::Names { folder: std::env::temp_dir(), source })?;
+            self.own_names(fm).map_err(|source| LoadError::Names { folder: std::env::temp_dir(), source })?;
         silence::begin();
         be_quiet();
         // One at a time: each with all threads.
@@ -93,15 +151,17 @@ impl Files {
     }
 
     /// Other names of the files, for a while.
-    fn own_names(&self) -> io::Result<(PathBuf, Vec<TemporaryLink>)> {
+    fn own_names(&self, fm: &Path) -> io::Result<(PathBuf, Vec<TemporaryLink>)> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let alt = (!self.ignore_alt && path(&self.reference, ALT).exists()).then_some(ALT);
-        let endings: Vec<&str> = ENDINGS.into_iter().chain(alt).collect();
+        let alt = (!self.ignore_alt && path(&self.prefix, ALT).exists()).then_some(ALT);
+        let [fm_ending, others @ ..] = ENDINGS;
+        let others = others.into_iter().chain(alt).map(|ending| (path(&self.prefix, ending), ending));
+        let files: Vec<(PathBuf, &str)> = others.chain([(fm.to_owned(), fm_ending)]).collect();
         let folder = std::path::absolute(std::env::temp_dir())?;
         loop {
             let own = folder.join(format!("zerohop-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-            let link = |ending: &&str| TemporaryLink::create(&path(&self.reference, ending), &path(&own, ending));
-            match endings.iter().map(link).collect() {
+            let link = |(file, ending): &(PathBuf, &str)| TemporaryLink::create(file, &path(&own, ending));
+            match files.iter().map(link).collect() {
                 Ok(links) => return Ok((own, links)),
                 // A process of this number was killed while it loaded.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -109,4 +169,13 @@ impl Files {
             }
         }
     }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn unknown_place(bwa: &BwaIndex) -> LoadError {
+    let what = "bwa-mem3 has its arrays elsewhere".to_owned();
+    LoadError::Conversion { path: path(bwa.prefix(), "bwt"), what }
 }

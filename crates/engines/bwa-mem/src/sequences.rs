@@ -15,6 +15,8 @@ const SEED: u32 = 11;
 pub struct Sequences {
     /// All bases, one after the other: 0 to 3 for A, C, G and T.
     pub bases: Vec<u8>,
+    /// How many have been read.
+    length: usize,
     contigs: Vec<AnnotatedContig>,
     holes: Vec<Hole>,
     random: Random,
@@ -59,7 +61,7 @@ impl Sequences {
     }
 
     fn begin(&mut self, name: &[u8], comment: &[u8]) {
-        let start = self.bases.len();
+        let start = self.length;
         self.contigs.push(AnnotatedContig { name: name.to_owned(), comment: comment.to_owned(), start, holes: 0 });
         self.last = None;
     }
@@ -67,16 +69,45 @@ impl Sequences {
     fn push(&mut self, letters: &[u8]) {
         self.bases.reserve(letters.len());
         for &letter in letters {
-            let base = match code(letter) {
-                Some(base) => base,
-                None => {
-                    self.hole(letter);
-                    (self.random.next() & 3) as u8
-                }
-            };
+            let base = self.take(letter).unwrap_or_else(|| (self.random.next() & 3) as u8);
             self.bases.push(base);
-            self.last = Some(letter);
         }
+    }
+
+    /// The next letter: the number of a base, or another letter, which is part of a hole.
+    fn take(&mut self, letter: u8) -> Option<u8> {
+        let base = code(letter);
+        if base.is_none() {
+            self.hole(letter);
+        }
+        self.last = Some(letter);
+        self.length += 1;
+        base
+    }
+
+    /// Whether these files, `.pac`, `.ann` and `.amb`, are of the reference at `path`. Replaced bases and comments may
+    /// be other ones.
+    ///
+    /// # Errors
+    /// As for [`Sequences::read`].
+    pub fn are_packed(path: &Path, pac: &[u8], ann: &[u8], amb: &[u8]) -> Result<bool, InputError> {
+        let (mut sequences, mut same) = (Sequences::default(), true);
+        read(path, |piece| match piece {
+            Piece::Contig { name, comment } => sequences.begin(name, comment),
+            Piece::Bases(letters) => same &= sequences.is_next(letters, pac),
+        })?;
+        let (mut own_ann, mut own_amb) = (Vec::new(), Vec::new());
+        let written = sequences.write_ann(&mut own_ann).and_then(|()| sequences.write_amb(&mut own_amb));
+        Ok(same && written.is_ok() && own_amb == amb && without_comments(&own_ann).eq(without_comments(ann)))
+    }
+
+    /// Whether the next letters are those that stand there in `.pac`.
+    fn is_next(&mut self, letters: &[u8], pac: &[u8]) -> bool {
+        let packed = |at: usize| pac.get(at / 4).map(|byte| byte >> (6 - 2 * (at % 4)) & 3);
+        letters.iter().fold(true, |same, letter| {
+            let at = self.length;
+            same & self.take(*letter).is_none_or(|base| packed(at) == Some(base))
+        })
     }
 
     /// A run goes on as long as the letter is the same, in the same case.
@@ -84,7 +115,7 @@ impl Sequences {
         match self.holes.last_mut() {
             Some(hole) if self.last == Some(letter) => hole.length += 1,
             _ => {
-                self.holes.push(Hole { start: self.bases.len(), length: 1, letter });
+                self.holes.push(Hole { start: self.length, length: 1, letter });
                 if let Some(contig) = self.contigs.last_mut() {
                     contig.holes += 1;
                 }
@@ -110,8 +141,8 @@ impl Sequences {
     /// # Errors
     /// What the system says.
     pub fn write_ann(&self, mut out: impl Write) -> io::Result<()> {
-        writeln!(out, "{} {} {SEED}", self.bases.len(), self.contigs.len())?;
-        let ends = self.contigs.iter().skip(1).map(|contig| contig.start).chain([self.bases.len()]);
+        writeln!(out, "{} {} {SEED}", self.length, self.contigs.len())?;
+        let ends = self.contigs.iter().skip(1).map(|contig| contig.start).chain([self.length]);
         for (contig, end) in self.contigs.iter().zip(ends) {
             let comment: &[u8] = if contig.comment.is_empty() { b"(null)" } else { &contig.comment };
             out.write_all(&[b"0 ", &contig.name[..], b" ", comment, b"\n"].concat())?;
@@ -125,12 +156,20 @@ impl Sequences {
     /// # Errors
     /// What the system says.
     pub fn write_amb(&self, mut out: impl Write) -> io::Result<()> {
-        writeln!(out, "{} {} {}", self.bases.len(), self.contigs.len(), self.holes.len())?;
+        writeln!(out, "{} {} {}", self.length, self.contigs.len(), self.holes.len())?;
         for Hole { start, length, letter } in &self.holes {
             writeln!(out, "{start} {length} {}", char::from(*letter))?;
         }
         Ok(())
     }
+}
+
+/// The lines of `.ann`, of those with names up to the name.
+fn without_comments(ann: &[u8]) -> impl Iterator<Item = &[u8]> {
+    ann.split(|byte| *byte == b'\n').enumerate().map(|(number, line)| {
+        let end = line.iter().enumerate().filter(|(_, byte)| **byte == b' ').nth(1).map_or(line.len(), |(at, _)| at);
+        if number % 2 == 1 { &line[..end] } else { line }
+    })
 }
 
 /// The number of a base; none for other letters.
@@ -182,6 +221,33 @@ mod tests {
         assert_eq!(text(ann), "15 2 11\n0 a first one\n0 10 2\n0 b (null)\n10 5 2\n");
         assert_eq!(text(amb), "15 2 4\n4 3 N\n7 1 n\n10 1 N\n11 2 R\n");
         assert_eq!((pac.len(), pac[0], pac[4]), (5, 0b00_01_10_11, 3));
+    }
+
+    #[test]
+    fn files_of_another_reference_are_told() {
+        let file = |text: &str| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(&file, text).unwrap();
+            file
+        };
+        let text = ">a first one\nACGTNN\nNnac\n>b\nNRRTT\n";
+        let sequences = Sequences::read(file(text).path()).unwrap();
+        let (mut ann, mut amb, mut pac) = (Vec::new(), Vec::new(), Vec::new());
+        sequences.write_ann(&mut ann).unwrap();
+        sequences.write_amb(&mut amb).unwrap();
+        sequences.write_pac(&mut pac).unwrap();
+        let are_packed = |text: &str| Sequences::are_packed(file(text).path(), &pac, &ann, &amb).unwrap();
+        assert!(are_packed(text) && are_packed(&text.replace("first one", "one")));
+        let changes = [("AC", "AG"), ("AC", "NC"), ("RR", "RC"), ("RR", "RY"), (">b", ">c"), ("TT", "T"), ("Nn", "NN")];
+        for (from, to) in changes {
+            assert!(!are_packed(&text.replace(from, to)), "{from} {to}");
+        }
+        assert!(!are_packed(&text.replace("\n>b\n", "")), "contigs");
+        assert!(!are_packed(&format!("{text}ACGTACGTAGTA")), "longer");
+        // Another program may replace what is no base by others.
+        let mut other = pac.clone();
+        other[1] ^= 1;
+        assert!(Sequences::are_packed(file(text).path(), &other, &ann, &amb).unwrap());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use zerohop_input::reference::{check_file, estimated_bases};
 use zerohop_model::engine::Engine;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Resident, Wanted};
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Resident, SavedIndex, Wanted};
 use zerohop_model::machine::Bytes;
 
 /// Bytes of the index per base, with some to spare (measured: 4.1 to 4.2).
@@ -62,11 +62,12 @@ impl IndexProvider for Provider {
         Ok(Some(index_path(wanted.reference, &parameters)))
     }
 
-    fn save(&self, wanted: &Wanted<'_>, threads: usize) -> Result<Bytes, IndexError> {
+    fn save(&self, wanted: &Wanted<'_>, threads: usize) -> Result<SavedIndex, IndexError> {
         let (reference, (_, parameters)) = (wanted.reference, parse(wanted)?);
         let id = identify(reference, threads).map_err(IndexError::failed)?;
         let engine = build(reference, &parameters, threads, Box::new(|| ()))?;
-        engine.save(&index_path(reference, &parameters), &id, threads).map(Bytes).map_err(IndexError::failed)
+        let saved = engine.save(&index_path(reference, &parameters), &id, threads);
+        saved.map(SavedIndex::built).map_err(IndexError::failed)
     }
 }
 

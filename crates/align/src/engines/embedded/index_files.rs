@@ -3,12 +3,11 @@
 use crate::engines::embedded::replicas::check_memory;
 use crate::job::AlignError;
 use crate::tell::progress;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, Wanted};
-use zerohop_model::machine::Bytes;
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, SavedIndex, Wanted};
 use zerohop_process::lock;
 
 /// Builds the index that is wanted with so many threads, and writes it beside the reference; says meanwhile for how
-/// long it has done so, if it `shows_progress`. Gives its size.
+/// long it has done so, if it `shows_progress`.
 ///
 /// # Errors
 /// A reference that cannot be read, an index that does not fit into memory or cannot be written.
@@ -17,7 +16,7 @@ pub fn write_index(
     wanted: &Wanted<'_>,
     threads: usize,
     shows_progress: bool,
-) -> Result<Bytes, AlignError> {
+) -> Result<SavedIndex, AlignError> {
     let source = provider.find(&Wanted { anew: true, ..*wanted })?;
     check_memory(&*source, wanted.reference, 1)?;
     let what = format!("making the index of {}", wanted.reference.display());
@@ -56,7 +55,7 @@ pub(crate) fn find_or_write(
 
 fn is_missing(found: &Result<Box<dyn IndexSource>, IndexError>) -> bool {
     match found {
-        Ok(source) => source.is_built(),
+        Ok(source) => source.is_to_be_saved(),
         Err(error) => matches!(error, IndexError::Missing(_)),
     }
 }

@@ -1,0 +1,154 @@
+//! The index that there is: files beside the reference, as `zerohop index --engine bwa-mem`, bwa-mem2 and bwa write
+//! them.
+
+use crate::cohorts::LibraryCohorts;
+use crate::digests;
+use crate::files::{ALT, ENDINGS, path};
+use crate::from_bwa::{self, BwaIndex};
+use crate::library::LibraryOptions;
+use crate::load::Files;
+use crate::options::BwaMemOptions;
+use crate::{BwaMem, NAME, contigs};
+use std::fs::metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_model::engine::Engine;
+use zerohop_model::index::{IndexError, IndexSource, OnStart};
+use zerohop_model::machine::Bytes;
+use zerohop_model::record::Contig;
+
+/// What an index is made of.
+pub(crate) enum IndexFrom {
+    /// It is to be made of the reference.
+    Reference,
+    /// Files of the form that the library reads.
+    Files,
+    /// Those of bwa; files of the other form are there, too, but older.
+    Bwa { index: Arc<BwaIndex>, are_others_older: bool },
+}
+
+impl IndexFrom {
+    /// What is beside the reference: files of the library's form, unless those of bwa are newer.
+    ///
+    /// # Errors
+    /// None that is complete.
+    pub(crate) fn find(reference: &Path) -> Result<Self, IndexError> {
+        let modified = |path: &Path| metadata(path).and_then(|file| file.modified()).ok();
+        let fm = path(reference, ENDINGS[0]);
+        let Some(prefix) = from_bwa::prefix(reference) else { return IndexFrom::files(reference) };
+        if fm.exists() && modified(&fm) >= modified(&path(&prefix, from_bwa::ENDINGS[0])) {
+            return IndexFrom::files(reference);
+        }
+        match BwaIndex::open(&prefix) {
+            Ok(index) => Ok(IndexFrom::Bwa { index: Arc::new(index), are_others_older: fm.exists() }),
+            // bwa may be writing it now.
+            Err(_) if fm.exists() => IndexFrom::files(reference),
+            Err(error) => Err(IndexError::Missing(error.to_string())),
+        }
+    }
+
+    fn files(reference: &Path) -> Result<Self, IndexError> {
+        match ENDINGS.iter().map(|ending| path(reference, ending)).find(|path| !path.exists()) {
+            None => Ok(IndexFrom::Files),
+            Some(missing) => Err(IndexError::Missing(format!(
+                "{}: it does not exist: make the index with 'zerohop index --engine {NAME} {}'",
+                missing.display(),
+                reference.display()
+            ))),
+        }
+    }
+}
+
+/// An index that was found, or is to be made.
+pub(crate) struct BwaMemIndexSource {
+    pub(crate) reference: PathBuf,
+    pub(crate) file: PathBuf,
+    pub(crate) options: BwaMemOptions,
+    pub(crate) bytes: u64,
+    pub(crate) from: IndexFrom,
+}
+
+impl IndexSource for BwaMemIndexSource {
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        if let IndexFrom::Bwa { index, .. } = &self.from {
+            return index.files();
+        }
+        let all = ENDINGS.into_iter().chain([ALT, digests::ENDING]).map(|ending| path(&self.reference, ending));
+        all.filter(|file| file.exists()).collect()
+    }
+
+    fn beside_reference(&self) -> Vec<PathBuf> {
+        let prefix = match &self.from {
+            IndexFrom::Bwa { index, .. } => index.prefix(),
+            _ => &self.reference,
+        };
+        Some(path(prefix, ALT)).into_iter().filter(|file| file.exists()).collect()
+    }
+
+    fn is_built(&self) -> bool {
+        matches!(self.from, IndexFrom::Reference)
+    }
+
+    fn is_to_be_saved(&self) -> bool {
+        !matches!(self.from, IndexFrom::Files)
+    }
+
+    fn bytes(&self) -> Bytes {
+        Bytes(self.bytes)
+    }
+
+    fn note(&self) -> Option<String> {
+        let (file, reference) = (self.file.display(), self.reference.display());
+        match &self.from {
+            IndexFrom::Files if !path(&self.reference, digests::ENDING).exists() => Some(format!(
+                "{file}: another program made this index: there are no digests beside it, so some damage to it would \
+                 go unseen. 'zerohop index --engine {NAME}' makes one with digests."
+            )),
+            IndexFrom::Bwa { are_others_older, .. } => {
+                let other = path(&self.reference, ENDINGS[0]);
+                let older = match are_others_older {
+                    true => format!("{} is older than it, and was not used. ", other.display()),
+                    false => String::new(),
+                };
+                Some(format!(
+                    "{file}: this index is bwa's, and every run converts it. {older}'zerohop index --engine {NAME} \
+                     {reference}' writes one that is only read."
+                ))
+            }
+            IndexFrom::Files | IndexFrom::Reference => None,
+        }
+    }
+
+    fn make(&self, threads: usize, _on_start: OnStart) -> Result<Box<dyn Engine>, IndexError> {
+        let ignore_alt = self.options.ignore_alt;
+        let files = match &self.from {
+            IndexFrom::Reference => {
+                let words = format!("--no-index: {NAME} always reads its index from files");
+                return Err(IndexError::Usage(words));
+            }
+            IndexFrom::Files => Files::check(&self.reference, ignore_alt, threads),
+            IndexFrom::Bwa { index, .. } => Files::check_bwa(index, &self.reference, ignore_alt),
+        };
+        let files = files.map_err(IndexError::failed)?;
+        let index = files.load(threads).map_err(IndexError::failed)?;
+        let alternates = files.alternates().map_err(IndexError::failed)?;
+        let alternates = contigs::alternates(&alternates);
+        let contig = |(name, length): (String, u64)| {
+            let is_alternate = alternates.contains(name.as_bytes());
+            Contig { name, length, is_alternate }
+        };
+        let contigs = index.contigs().into_iter().map(contig).collect();
+        let comments = match self.options.contig_comments {
+            true => contigs::comments(&files.contigs().map_err(IndexError::failed)?),
+            false => Vec::new(),
+        };
+        let settings = LibraryOptions::new(&self.options).map_err(IndexError::failed)?;
+        let (options, cohorts) = (self.options.clone(), Arc::new(LibraryCohorts::default()));
+        let (files, comments) = (Arc::new(files), Arc::new(comments));
+        Ok(Box::new(BwaMem { files, index, contigs, comments, options, settings, threads, cohorts }))
+    }
+}
