@@ -174,7 +174,7 @@ fn damage_is_told_with_the_file_and_what_is_wrong() {
         (files.said("sa", number(56, 2000)), "/r.fa.sa", "(row 32 begins behind the end)"),
         (files.said("bwt", |file| file[75] ^= 1), "/r.fa.bwt", "(the sums at base 128 are not those of its bases)"),
         (files.said("bwt", |file| file[44] ^= 1), "/r.fa.bwt", "(the sums at base 0 are not those of its bases)"),
-        (files.said("ann", |file| file[0] = b'2'), "/r.fa.ann", "(its contigs have 1000 bases together, not 2000)"),
+        (files.said("ann", |file| file[0] = b'3'), "/r.fa.ann", "(its contigs have 1000 bases together, not 3000)"),
         (files.said("amb", |file| file[0] = b'2'), "/r.fa.amb", "(it is of another reference than the file of"),
         (files.said("pac", |file| file.truncate(200)), "/r.fa.pac", "(it has 200 bytes, not 252)"),
     ];
@@ -184,7 +184,7 @@ fn damage_is_told_with_the_file_and_what_is_wrong() {
     for said in [files.said("sa", |file| file[56] ^= 1), files.said("pac", |file| file[100] ^= 4)] {
         assert!(said.contains("are not of one text"), "{said}");
     }
-    let both_strands = |file: &mut Vec<u8>| *file = b"2000 1 11\n0 a (null)\n0 2000 0\n".to_vec();
+    let both_strands = |file: &mut Vec<u8>| *file = b"2000 1 11\n0 a (null)\n0 1000 0\n".to_vec();
     let said = files.said("ann", both_strands);
     assert!(said.starts_with("/r.fa.pac: 'bwa index' has not finished (it holds both strands)"), "{said}");
     std::fs::remove_file(files.path("sa")).unwrap();
