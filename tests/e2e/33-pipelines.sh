@@ -150,7 +150,7 @@ nf_core() {
     ends_as_zerohop
 
     values+=(meta.id=s format=bam reference=genome.fa lanes='--reads phix.1.fastq phix.2.fastq'
-        sorting=--sort duplicates='--duplicate-metrics s.markdup.txt' memory='--sort-memory 64M' regions=)
+        sorting=--sort duplicates='--duplicate-metrics s.markdup.txt' memory='--sort-memory 64M' regions= uri=)
     aligns samtools marking=--mark-duplicates
     # what Groovy makes of ext.args
     grep -qF "marking = mark_duplicates && !args.contains('--mark-duplicates') ? '--mark-duplicates' : ''" \

@@ -1,6 +1,7 @@
 //! Where the index comes from: files beside the reference (`source`), and who writes them (`save`).
 
 use crate::files::{ENDINGS, path};
+use crate::fm;
 use crate::from_bwa::{self, BwaIndex};
 use crate::options::BwaMemOptions;
 use crate::source::{BwaMemIndexSource, IndexFrom};
@@ -59,15 +60,10 @@ impl IndexProvider for Provider {
     }
 }
 
-/// Bytes of memory that making the index takes at least. From that of bwa: those of the index. By sorting, for each
-/// base: those of both strands, their places (of 4 bytes while they fit), and the blocks.
+/// Bytes of memory that making the index takes at least: from that of bwa those of the index.
 fn making(reference: &Path) -> u64 {
     let of_bwa = from_bwa::prefix(reference).and_then(|prefix| BwaIndex::open(&prefix).ok());
-    let bases = estimated_bases(reference);
-    match of_bwa {
-        Some(index) => index.bytes(),
-        None => bases * if bases < 1 << 30 { 13 } else { 21 },
-    }
+    of_bwa.map_or_else(|| fm::building_bytes(estimated_bases(reference)), |index| index.bytes())
 }
 
 /// The library rescues mates with AVX2 or AVX-512, and has nothing for lesser processors.

@@ -40,9 +40,9 @@ fn sort(reference: &Path, id: FileId, threads: usize) -> Result<SavedIndex, Inde
     let pac = written(reference, ENDINGS[1], |out| sequences.write_pac(out))?;
     let ann = written(reference, ENDINGS[2], |out| sequences.write_ann(out))?;
     let amb = written(reference, ENDINGS[3], |out| sequences.write_amb(out))?;
-    let fm = written(reference, ENDINGS[0], |out| fm::write(&sequences.bases, threads, out))?;
+    let fm = written(reference, ENDINGS[0], |out| fm::write(sequences.strands(), threads, &|_| (), out))?;
     complete(reference, id, [fm, pac, ann, amb], None)?;
-    let bases = sequences.bases.len() as u64;
+    let bases = sequences.bases() as u64;
     Ok(SavedIndex::built(fm::index_bytes(bases) + bases / 4))
 }
 

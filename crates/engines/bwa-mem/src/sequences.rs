@@ -2,6 +2,7 @@
 //! text that say which contigs there are (`.ann`) and where bases were replaced (`.amb`). The same bytes as `bwa index`
 //! writes.
 
+use crate::fm::Strands;
 use std::io::{self, Write};
 use std::path::Path;
 use zerohop_input::reference::{Piece, read};
@@ -13,10 +14,10 @@ const SEED: u32 = 11;
 /// The sequences of a reference.
 #[derive(Debug, Default)]
 pub struct Sequences {
-    /// All bases, one after the other: 0 to 3 for A, C, G and T.
-    pub bases: Vec<u8>,
+    /// All bases, one after the other: 0 to 3 for A, C, G and T. Four a byte, the first in the highest bits.
+    packed: Vec<u8>,
     /// How many have been read.
-    length: usize,
+    bases: usize,
     contigs: Vec<AnnotatedContig>,
     holes: Vec<Hole>,
     random: Random,
@@ -52,7 +53,18 @@ impl Sequences {
             Piece::Contig { name, comment } => sequences.begin(name, comment),
             Piece::Bases(letters) => sequences.push(letters),
         })?;
+        sequences.packed.shrink_to_fit();
         Ok(sequences)
+    }
+
+    /// How many bases all sequences have.
+    pub fn bases(&self) -> usize {
+        self.bases
+    }
+
+    /// All bases, and their reverse complement.
+    pub fn strands(&self) -> Strands<'_> {
+        Strands::new(&self.packed, self.bases)
     }
 
     /// Names of all contigs, and what is behind them.
@@ -61,16 +73,21 @@ impl Sequences {
     }
 
     fn begin(&mut self, name: &[u8], comment: &[u8]) {
-        let start = self.length;
+        let start = self.bases;
         self.contigs.push(AnnotatedContig { name: name.to_owned(), comment: comment.to_owned(), start, holes: 0 });
         self.last = None;
     }
 
     fn push(&mut self, letters: &[u8]) {
-        self.bases.reserve(letters.len());
+        self.packed.reserve(letters.len() / 4 + 1);
         for &letter in letters {
+            let at = self.bases;
             let base = self.take(letter).unwrap_or_else(|| (self.random.next() & 3) as u8);
-            self.bases.push(base);
+            let bits = base << (6 - 2 * (at % 4));
+            match self.packed.last_mut() {
+                Some(byte) if !at.is_multiple_of(4) => *byte |= bits,
+                _ => self.packed.push(bits),
+            }
         }
     }
 
@@ -81,7 +98,7 @@ impl Sequences {
             self.hole(letter);
         }
         self.last = Some(letter);
-        self.length += 1;
+        self.bases += 1;
         base
     }
 
@@ -105,7 +122,7 @@ impl Sequences {
     fn is_next(&mut self, letters: &[u8], pac: &[u8]) -> bool {
         let packed = |at: usize| pac.get(at / 4).map(|byte| byte >> (6 - 2 * (at % 4)) & 3);
         letters.iter().fold(true, |same, letter| {
-            let at = self.length;
+            let at = self.bases;
             same & self.take(*letter).is_none_or(|base| packed(at) == Some(base))
         })
     }
@@ -115,7 +132,7 @@ impl Sequences {
         match self.holes.last_mut() {
             Some(hole) if self.last == Some(letter) => hole.length += 1,
             _ => {
-                self.holes.push(Hole { start: self.length, length: 1, letter });
+                self.holes.push(Hole { start: self.bases, length: 1, letter });
                 if let Some(contig) = self.contigs.last_mut() {
                     contig.holes += 1;
                 }
@@ -129,10 +146,8 @@ impl Sequences {
     /// # Errors
     /// What the system says.
     pub fn write_pac(&self, mut out: impl Write) -> io::Result<()> {
-        let pack = |bases: &[u8]| bases.iter().enumerate().fold(0, |byte, (i, base)| byte | base << (6 - 2 * i));
-        let packed: Vec<u8> = self.bases.chunks(4).map(pack).collect();
-        out.write_all(&packed)?;
-        let rest = (self.bases.len() % 4) as u8;
+        out.write_all(&self.packed)?;
+        let rest = (self.bases % 4) as u8;
         out.write_all(if rest == 0 { &[0, 0] } else { std::slice::from_ref(&rest) })
     }
 
@@ -141,8 +156,8 @@ impl Sequences {
     /// # Errors
     /// What the system says.
     pub fn write_ann(&self, mut out: impl Write) -> io::Result<()> {
-        writeln!(out, "{} {} {SEED}", self.length, self.contigs.len())?;
-        let ends = self.contigs.iter().skip(1).map(|contig| contig.start).chain([self.length]);
+        writeln!(out, "{} {} {SEED}", self.bases, self.contigs.len())?;
+        let ends = self.contigs.iter().skip(1).map(|contig| contig.start).chain([self.bases]);
         for (contig, end) in self.contigs.iter().zip(ends) {
             let comment: &[u8] = if contig.comment.is_empty() { b"(null)" } else { &contig.comment };
             out.write_all(&[b"0 ", &contig.name[..], b" ", comment, b"\n"].concat())?;
@@ -156,7 +171,7 @@ impl Sequences {
     /// # Errors
     /// What the system says.
     pub fn write_amb(&self, mut out: impl Write) -> io::Result<()> {
-        writeln!(out, "{} {} {}", self.length, self.contigs.len(), self.holes.len())?;
+        writeln!(out, "{} {} {}", self.bases, self.contigs.len(), self.holes.len())?;
         for Hole { start, length, letter } in &self.holes {
             writeln!(out, "{start} {length} {}", char::from(*letter))?;
         }

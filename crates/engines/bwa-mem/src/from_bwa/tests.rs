@@ -88,8 +88,9 @@ impl BwaFiles {
 }
 
 fn ours(bases: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    fm::write(bases, 2, &mut out).unwrap();
+    let pack = |bases: &[u8]| bases.iter().enumerate().fold(0, |byte, (at, base)| byte | base << (6 - 2 * at));
+    let (packed, mut out): (Vec<u8>, _) = (bases.chunks(4).map(pack).collect(), Vec::new());
+    fm::write(fm::Strands::new(&packed, bases.len()), 2, &|_| (), &mut out).unwrap();
     out
 }
 

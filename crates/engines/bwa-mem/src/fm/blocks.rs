@@ -1,0 +1,94 @@
+//! The index is made block by block, from the end of the text to its start. It takes little more memory than the index
+//! itself: that of what lies behind a block (half a byte a base of both strands), the same again, into which the block is
+//! merged, and 10 bytes for each base of a block.
+//!
+//! 1. Of each suffix of the block, find how many behind it are less (`ranks`).
+//! 2. Sort the suffixes of the block among themselves (`sort`), for which the ranks are needed.
+//! 3. Merge them with those behind (`merge`).
+//!
+//! All three are right for every text. One with long repeats takes more time: see `ranks`.
+
+use super::bwt::{Bwt, lines};
+use super::places::Anchor;
+use super::sort::SortedBlock;
+use super::text::Strands;
+use super::{Step, merge, ranks, sort};
+use libsais::ThreadCount;
+use rayon::prelude::*;
+use std::io;
+
+/// What the work is cut into. The index does not depend on it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Bases of a block, of both strands, at most.
+    pub(super) block: usize,
+    /// Bases from one start of a walk for ranks to the next.
+    pub(super) spacing: usize,
+    /// Bases from one anchor to the next.
+    pub(super) anchors: usize,
+}
+
+impl Sizes {
+    /// For a text of so many bases. Small blocks are sorted and merged within the cache, and take little memory; of
+    /// many, each is merged with all behind it.
+    pub(super) fn of(bases: usize) -> Self {
+        Sizes { block: (bases / 40).clamp(1 << 20, 1 << 30), spacing: 8_000, anchors: (bases / 16_384).max(512) }
+    }
+
+    /// Blocks for so many bases.
+    fn count(self, bases: usize) -> usize {
+        bases.div_ceil(self.block)
+    }
+
+    /// Bytes of memory that [`build`] takes.
+    pub(super) fn bytes(self, bases: usize) -> usize {
+        2 * size_of::<super::bwt::Line>() * lines(bases + 1) + 10 * self.block.min(bases)
+    }
+}
+
+/// The index of the text, and places in it whose rows are known.
+///
+/// # Errors
+/// No memory.
+pub(super) fn build(
+    text: Strands<'_>,
+    sizes: Sizes,
+    threads: ThreadCount,
+    told: &(dyn Fn(Step) + Sync),
+) -> io::Result<(Bwt, Vec<Anchor>)> {
+    let bases = text.len();
+    let count = sizes.count(bases);
+    let largest = sizes.block.min(bases);
+    let mut behind = Bwt::empty(bases + 1);
+    let mut spare = vec![[0; 8]; lines(bases + 1)];
+    let mut anchors = Vec::new();
+    let (mut ranks, mut numbers, mut places) = (vec![[0; 5]; largest], vec![0; largest], vec![0; largest]);
+    for number in (0..count).rev() {
+        told(Step::Block { number: count - number, count });
+        let (start, end) = (bases * number / count, bases * (number + 1) / count);
+        let (ranks, length) = (&mut ranks[..end - start], end - start);
+        ranks::find(text, &behind, start, sizes.spacing, ranks);
+        let last = text.base(end - 1);
+        let rank = behind.whole;
+        let block = sort::sort(ranks, (rank, last), &mut numbers[..length], &mut places[..length], threads)?;
+        anchors = move_anchors(anchors, &block, start, sizes.anchors);
+        let whole = anchors.first().map_or(0, |anchor| anchor.row);
+        behind.precede(last);
+        let merged = merge::merge(&behind, &block, whole, spare);
+        spare = std::mem::replace(&mut behind, merged).lines;
+    }
+    Ok((behind, anchors))
+}
+
+/// The rows of all anchors with those of the block, whose start is the first one.
+fn move_anchors(behind: Vec<Anchor>, block: &SortedBlock<'_>, start: usize, spacing: usize) -> Vec<Anchor> {
+    let of_block = block.places.par_iter().enumerate().filter(|(_, place)| (**place as usize).is_multiple_of(spacing));
+    let of_block = of_block.map(|(number, place)| Anchor { place: start + *place as usize, row: block.row(number) });
+    let moved = behind.into_par_iter().map(|Anchor { place, row }| {
+        let before = block.count(|number| block.ranked(number).0 <= row);
+        Anchor { place, row: row + before }
+    });
+    let mut anchors: Vec<Anchor> = of_block.chain(moved).collect();
+    anchors.par_sort_unstable_by_key(|anchor| anchor.place);
+    anchors
+}
