@@ -1,5 +1,5 @@
 //! The index is made block by block, from the end of the text to its start. It takes little more memory than the index
-//! itself: that of what lies behind a block (half a byte a base of both strands), the same again, into which the block is
+//! itself: that of what lies behind a block (half a byte a base of both strands), half as much again, into which the block is
 //! merged, and 10 bytes for each base of a block.
 //!
 //! 1. Of each suffix of the block, find how many behind it are less (`ranks`).
@@ -8,7 +8,8 @@
 //!
 //! All three are right for every text. One with long repeats takes more time: see `ranks`.
 
-use super::bwt::{Bwt, lines};
+use super::bwt::{Bwt, Line, lines};
+use super::merge::Bits;
 use super::places::Anchor;
 use super::sort::SortedBlock;
 use super::text::Strands;
@@ -32,7 +33,7 @@ impl Sizes {
     /// For a text of so many bases. Small blocks are sorted and merged within the cache, and take little memory; of
     /// many, each is merged with all behind it.
     pub(super) fn of(bases: usize) -> Self {
-        Sizes { block: (bases / 40).clamp(1 << 20, 1 << 30), spacing: 8_000, anchors: (bases / 16_384).max(512) }
+        Sizes { block: (bases / 50).clamp(1 << 20, 1 << 30), spacing: 8_000, anchors: (bases / 16_384).max(512) }
     }
 
     /// Blocks for so many bases.
@@ -42,7 +43,7 @@ impl Sizes {
 
     /// Bytes of memory that [`build`] takes.
     pub(super) fn bytes(self, bases: usize) -> usize {
-        2 * size_of::<super::bwt::Line>() * lines(bases + 1) + 10 * self.block.min(bases)
+        (size_of::<Line>() + size_of::<Bits>()) * lines(bases + 1) + 10 * self.block.min(bases)
     }
 }
 
@@ -60,7 +61,7 @@ pub(super) fn build(
     let count = sizes.count(bases);
     let largest = sizes.block.min(bases);
     let mut behind = Bwt::empty(bases + 1);
-    let mut spare = vec![[0; 8]; lines(bases + 1)];
+    let mut bits: Vec<Bits> = vec![[0; 4]; lines(bases + 1)];
     let mut anchors = Vec::new();
     let (mut ranks, mut numbers, mut places) = (vec![[0; 5]; largest], vec![0; largest], vec![0; largest]);
     for number in (0..count).rev() {
@@ -74,8 +75,7 @@ pub(super) fn build(
         anchors = move_anchors(anchors, &block, start, sizes.anchors);
         let whole = anchors.first().map_or(0, |anchor| anchor.row);
         behind.precede(last);
-        let merged = merge::merge(&behind, &block, whole, spare);
-        spare = std::mem::replace(&mut behind, merged).lines;
+        merge::merge(&mut behind, &block, whole, &mut bits);
     }
     Ok((behind, anchors))
 }

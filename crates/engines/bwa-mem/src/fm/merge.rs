@@ -10,21 +10,26 @@ use rayon::prelude::*;
 /// Lines that a thread makes at once.
 const RUN: usize = 256;
 
-/// Writes the index of the block and of what lies behind it into `lines`.
-pub(super) fn merge(behind: &Bwt, block: &SortedBlock<'_>, whole: usize, mut lines: Vec<Line>) -> Bwt {
+/// The bits of a line.
+pub(super) type Bits = [u64; 4];
+
+/// Puts the block into the index of what lies behind it. `bits` has room for those of all lines: what they hold is of no
+/// matter.
+pub(super) fn merge(behind: &mut Bwt, block: &SortedBlock<'_>, whole: usize, bits: &mut [Bits]) {
     let rows = behind.rows + block.places.len();
-    let used = &mut lines[..rows / LINE + 1];
-    used.par_chunks_mut(RUN).enumerate().for_each(|(run, lines)| {
+    let used = rows / LINE + 1;
+    let bits = &mut bits[..used];
+    bits.par_chunks_mut(RUN).enumerate().for_each(|(run, bits)| {
         let start = run * RUN * LINE;
-        let end = rows.min(start + lines.len() * LINE);
-        fill(behind, block, start..end, lines);
+        let end = rows.min(start + bits.len() * LINE);
+        fill(behind, block, start..end, bits);
     });
-    let first = count(used, rows, whole);
-    Bwt { lines, rows, whole, first }
+    (behind.rows, behind.whole) = (rows, whole);
+    behind.first = count(&mut behind.lines[..used], bits, rows, whole);
 }
 
 /// The bits of some lines, which begin with the first of these rows.
-fn fill(behind: &Bwt, block: &SortedBlock<'_>, rows: std::ops::Range<usize>, lines: &mut [Line]) {
+fn fill(behind: &Bwt, block: &SortedBlock<'_>, rows: std::ops::Range<usize>, lines: &mut [Bits]) {
     let start = block.count(|number| block.row(number) < rows.start);
     let end = block.count(|number| block.row(number) < rows.end);
     // All first: the processor has many of these reads under way at once.
@@ -44,18 +49,19 @@ fn fill(behind: &Bwt, block: &SortedBlock<'_>, rows: std::ops::Range<usize>, lin
                 (low, high) = (insert(low, base & 1), insert(high, base >> 1));
                 old -= 1;
             }
-            (line[4 + word], line[6 + word]) = (low, high);
+            (line[word], line[2 + word]) = (low, high);
             row = end;
         }
     }
 }
 
-/// Counts all bases of all lines; returns the first rows of each.
-fn count(lines: &mut [Line], rows: usize, whole: usize) -> [u64; 4] {
-    let counts = lines.par_chunks_mut(RUN).enumerate().map(|(run, lines)| {
+/// Makes lines of these bits: counts all bases; returns the first rows of each.
+fn count(lines: &mut [Line], bits: &[Bits], rows: usize, whole: usize) -> [u64; 4] {
+    let counts = lines.par_chunks_mut(RUN).zip(bits.par_chunks(RUN)).enumerate().map(|(run, (lines, bits))| {
         let mut counts = [0; 4];
-        for (i, line) in lines.iter_mut().enumerate() {
+        for (i, (line, bits)) in lines.iter_mut().zip(bits).enumerate() {
             line[..4].copy_from_slice(&counts);
+            line[4..].copy_from_slice(bits);
             let others: [u64; 3] = [1, 2, 3].map(|base| u64::from(of_base(line, base).count_ones()));
             let has_whole = whole / LINE == run * RUN + i;
             counts[0] += LINE as u64 - others.iter().sum::<u64>() - u64::from(has_whole);

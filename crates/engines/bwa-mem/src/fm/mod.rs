@@ -28,7 +28,7 @@ use blocks::Sizes;
 use bwt::{Bwt, LINE, of_base};
 use libsais::ThreadCount;
 use rayon::prelude::*;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::atomic::Ordering::Relaxed;
 pub use text::Strands;
 
@@ -104,6 +104,9 @@ fn make(
     told(Step::Places);
     write_blocks(&bwt, &mut out)?;
     let places = places::find(&bwt, &anchors);
+    if places.high.is_empty() {
+        io::copy(&mut io::repeat(0).take(places.low.len() as u64), &mut out)?;
+    }
     for high in places.high.chunks(CHUNK) {
         out.write_all(&high.iter().map(|high| high.load(Relaxed)).collect::<Vec<u8>>())?;
     }

@@ -13,7 +13,7 @@ pub(super) struct Anchor {
     pub(super) row: usize,
 }
 
-/// The places of all sampled suffixes: bits 32 to 39, and bits 0 to 31.
+/// The places of all sampled suffixes: bits 32 to 39, none where all are 0, and bits 0 to 31.
 pub(super) struct Places {
     pub(super) high: Vec<AtomicU8>,
     pub(super) low: Vec<AtomicU32>,
@@ -23,7 +23,9 @@ impl Places {
     fn put(&self, row: usize, place: usize) {
         if row.is_multiple_of(SAMPLED) {
             // Each is stored once, and read when all threads are done.
-            self.high[row / SAMPLED].store((place >> 32) as u8, Ordering::Relaxed);
+            if let Some(high) = self.high.get(row / SAMPLED) {
+                high.store((place >> 32) as u8, Ordering::Relaxed);
+            }
             self.low[row / SAMPLED].store(place as u32, Ordering::Relaxed);
         }
     }
@@ -33,7 +35,7 @@ impl Places {
 pub(super) fn find(bwt: &Bwt, anchors: &[Anchor]) -> Places {
     let samples = bwt.rows / SAMPLED + 1;
     let places = Places {
-        high: (0..samples).into_par_iter().map(|_| AtomicU8::new(0)).collect(),
+        high: (0..if bwt.rows >> 32 == 0 { 0 } else { samples }).into_par_iter().map(|_| AtomicU8::new(0)).collect(),
         low: (0..samples).into_par_iter().map(|_| AtomicU32::new(0)).collect(),
     };
     // The empty suffix comes first: place and row of it are known.
