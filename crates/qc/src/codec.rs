@@ -1,8 +1,6 @@
 //! Numbers as bytes: seven bits in each, the low ones first. Of places that ascend, each is its distance to the one
 //! before.
 
-use crate::depth::Place;
-
 /// Writes a number.
 pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -27,7 +25,7 @@ pub(crate) fn take(from: &mut &[u8]) -> Option<u64> {
 }
 
 /// Writes how many places there are, and these.
-pub(crate) fn put_ascending(out: &mut Vec<u8>, places: impl ExactSizeIterator<Item = Place>) {
+pub(crate) fn put_ascending(out: &mut Vec<u8>, places: impl ExactSizeIterator<Item = u64>) {
     put(out, places.len() as u64);
     places.fold(0, |before, place| {
         put(out, place.wrapping_sub(before));
@@ -36,9 +34,9 @@ pub(crate) fn put_ascending(out: &mut Vec<u8>, places: impl ExactSizeIterator<It
 }
 
 /// Reads places.
-pub(crate) fn take_ascending(from: &mut &[u8]) -> Option<Vec<Place>> {
+pub(crate) fn take_ascending(from: &mut &[u8]) -> Option<Vec<u64>> {
     let count = take(from)?;
-    let mut place: Place = 0;
+    let mut place = 0u64;
     // Each takes a byte at least.
     let mut places = Vec::with_capacity((count as usize).min(from.len()));
     for _ in 0..count {

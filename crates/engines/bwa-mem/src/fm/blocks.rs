@@ -1,6 +1,6 @@
 //! The index is made block by block, from the end of the text to its start. It takes little more memory than the index
-//! itself: that of what lies behind a block (half a byte a base of both strands), half as much again, into which the block is
-//! merged, and 10 bytes for each base of a block.
+//! itself: that of what lies behind a block (half a byte a base of both strands), half as much again, into which the
+//! block is merged, and 10 bytes for each base of a block.
 //!
 //! 1. Of each suffix of the block, find how many behind it are less (`ranks`).
 //! 2. Sort the suffixes of the block among themselves (`sort`), for which the ranks are needed.

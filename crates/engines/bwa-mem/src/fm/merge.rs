@@ -13,8 +13,8 @@ const RUN: usize = 256;
 /// The bits of a line.
 pub(super) type Bits = [u64; 4];
 
-/// Puts the block into the index of what lies behind it. `bits` has room for those of all lines: what they hold is of no
-/// matter.
+/// Puts the block into the index of what lies behind it. `bits` has room for those of all lines: what they hold makes
+/// no difference.
 pub(super) fn merge(behind: &mut Bwt, block: &SortedBlock<'_>, whole: usize, bits: &mut [Bits]) {
     let rows = behind.rows + block.places.len();
     let used = rows / LINE + 1;

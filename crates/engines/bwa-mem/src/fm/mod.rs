@@ -68,10 +68,12 @@ pub(crate) fn array_bytes(bases: u64) -> [u64; 3] {
     [64 * (suffixes / BLOCK as u64 + 1), places, 4 * places]
 }
 
-/// Bytes of memory that making the file takes, with the packed bases.
+/// Bytes of memory that making the file takes, with the packed bases: those of the last block, or those of the places
+/// and what is walked through.
 pub(crate) fn building_bytes(bases: u64) -> u64 {
     let both = 2 * bases as usize;
-    Sizes::of(both).bytes(both) as u64 + bases / 4
+    let of_places = array_bytes(bases)[1..].iter().sum::<u64>() + bases;
+    (Sizes::of(both).bytes(both) as u64).max(of_places) + bases / 4
 }
 
 /// Writes the index of a reference with so many threads, up to 65,535; says what it does to `told`.
