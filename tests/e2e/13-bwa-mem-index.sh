@@ -175,14 +175,17 @@ END
 
 # Less and less memory for making an index, and signals: nothing is left
 memory() {
-    local limit rc ended=0 signal run
+    local start limit rc ended=0 signal run
     python3 -c '
 import random
 random.seed(1)
 print(">a", "".join(random.choice("ACGT") for _ in range(300_000)), sep="\n")' > large.fa
     zerohop index -q --engine bwa-mem -t 1 large.fa
     mv large.fa.bwt.2bit.64 whole; rm large.fa.*
-    for limit in $(seq 45000 5000 80000) 400000; do
+    # What the program takes before it does anything, in KiB: below that nobody can say a word.
+    start=40000
+    until (ulimit -v $start; exec "$ZEROHOP" --version) > /dev/null 2>&1; do start=$((start + 1000)); done
+    for limit in $(seq $((start + 5000)) 5000 $((start + 40000))) 400000; do
         rc=0
         (ulimit -v $limit; exec "$ZEROHOP" align -q "${E[@]}" --build-index -t 2 -o none.sam large.fa 1.fq) 2> err ||
             rc=$?
