@@ -72,7 +72,9 @@ pub(crate) fn array_bytes(bases: u64) -> [u64; 3] {
 /// and what is walked through.
 pub(crate) fn building_bytes(bases: u64) -> u64 {
     let both = 2 * bases as usize;
-    let of_places = array_bytes(bases)[1..].iter().sum::<u64>() + bases;
+    let [_, high, low] = array_bytes(bases);
+    // Places below 2^32 have no high bytes until they are written.
+    let of_places = bases + low + if both < u32::MAX as usize { 0 } else { high };
     (Sizes::of(both).bytes(both) as u64).max(of_places) + bases / 4
 }
 
