@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod alignment;
+pub mod buckets;
 pub mod chunk;
 pub mod complement;
 pub mod directed;

@@ -3,9 +3,13 @@
 //!
 //! 1. The reference is split into stretches; a randstrobe belongs to the stretch in which its first strobe starts, and
 //!    depends on a few hundred bases after it and on none before.
-//! 2. The randstrobes of each stretch are counted, in parallel, so that the table can be made at its final size.
-//! 3. They are made again, now in place; twice the work, but half the memory at the peak.
-//! 4. The table is sorted, and bucket starts and the filter cut-off are read off it, all in parallel.
+//! 2. The randstrobes of each stretch are counted, by the top bits of their hashes, in parallel, so that the table can
+//!    be made at its final size.
+//! 3. They are made again, now in place: those with the same top bits lie together. Twice the work, but half the memory
+//!    at the peak.
+//! 4. Those with the same top bits are sorted, each by one thread. (Sorting the table as a whole with rayon's
+//!    `par_sort_unstable` overflowed the stacks of 16 threads for 3.1 Gb; rayon's issues 921 and 1146 tell of it.)
+//! 5. Bucket starts and the filter cut-off are read off the table, in parallel.
 
 use crate::parameters::IndexParameters;
 use crate::reference::Reference;
@@ -14,10 +18,18 @@ use crate::tables::{Randstrobe, Tables, zeroed};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use strobealign::seeding::{RandstrobeIterator, SeedingParameters, SyncmerIterator};
+use zerohop_model::buckets::{self, Counts};
 use zerohop_model::error::Error;
 
 /// Bases per stretch.
 const STRETCH: usize = 1 << 20;
+
+/// Randstrobes that are sorted together, about, if there are not too many.
+const SORTED: usize = 1 << 14;
+/// Top bits at most that choose where a randstrobe is sorted: at more places a processor cannot write at once.
+const SORTED_BITS: u32 = 11;
+/// Shares of the stretches for each thread.
+const SHARES: usize = 16;
 
 /// Entries of the table that are read off together.
 const ENTRIES: usize = 1 << 16;
@@ -78,36 +90,48 @@ pub(crate) fn pool(
 pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &ThreadPool) -> Result<Tables, Error> {
     let parameters = wanted.seeding.clone();
     let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.outline));
-    let stretches = stretches(reference);
-    let count = |stretch: &ContigStretch| {
-        let mut n = 0;
-        randstrobes(reference, &parameters, *stretch, &mut |_| n += 1);
-        n
-    };
-    let counts: Vec<usize> = pool.install(|| stretches.par_iter().map(count).collect());
-    // The threads below are the first to write them.
-    let mut table = zeroed::<Randstrobe>(counts.iter().sum())?;
-    let mut places = Vec::with_capacity(stretches.len());
-    let mut rest = &mut table[..];
-    for (stretch, count) in stretches.iter().zip(counts) {
-        let (place, behind) = rest.split_at_mut(count);
-        places.push((*stretch, place));
-        rest = behind;
-    }
-    pool.install(|| {
-        places.into_par_iter().for_each(|(stretch, place)| {
-            let mut slots = place.iter_mut();
-            randstrobes(reference, &parameters, stretch, &mut |r| {
-                if let Some(slot) = slots.next() {
-                    *slot = r;
-                }
-            });
-        });
-    });
-    pool.install(|| table.par_sort_unstable());
+    let table = sorted_randstrobes(reference, &parameters, pool)?;
     let bucket_starts = bucket_starts(&table, bits, pool)?;
     let filter_cutoff = filter_cutoff(&table, wanted.filter_fraction, pool);
     Tables::new(parameters, bits, filter_cutoff, (table, bucket_starts), pool.current_num_threads())
+}
+
+/// All randstrobes of the reference, in their order.
+fn sorted_randstrobes(
+    reference: &Reference,
+    parameters: &SeedingParameters,
+    pool: &ThreadPool,
+) -> Result<Vec<Randstrobe>, Error> {
+    // A syncmer begins every few bases.
+    let bits = (reference.sequence.len() / 4 / SORTED).max(1).ilog2().min(SORTED_BITS);
+    let bucket = |randstrobe: &Randstrobe| (randstrobe.hash() >> 1 >> (63 - bits)) as usize;
+    let stretches = stretches(reference);
+    let share = stretches.len().div_ceil(SHARES * pool.current_num_threads()).max(1);
+    let count = |stretches: &[ContigStretch]| {
+        let mut counts = vec![0; 1 << bits];
+        stretches.iter().for_each(|stretch| {
+            randstrobes(reference, parameters, *stretch, &mut |randstrobe| counts[bucket(&randstrobe)] += 1);
+        });
+        counts
+    };
+    let counts: Counts = pool.install(|| stretches.par_chunks(share).map(count).collect());
+    // The threads below are the first to write them.
+    let mut table = zeroed::<Randstrobe>(counts.iter().flatten().sum())?;
+    let pieces = buckets::pieces(&mut table, &counts);
+    pool.install(|| {
+        stretches.par_chunks(share).zip(pieces).for_each(|(stretches, mut pieces)| {
+            stretches.iter().for_each(|stretch| {
+                randstrobes(reference, parameters, *stretch, &mut |randstrobe| {
+                    if let Some(slot) = pieces[bucket(&randstrobe)].next() {
+                        *slot = randstrobe;
+                    }
+                });
+            });
+        });
+    });
+    let sorted = buckets::cut(&mut table, &counts);
+    pool.install(|| sorted.into_par_iter().for_each(<[Randstrobe]>::sort_unstable));
+    Ok(table)
 }
 
 /// `starts[b]` is the position of the first randstrobe whose hash has top bits of `b` or more. Each piece of the table
