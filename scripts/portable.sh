@@ -15,13 +15,10 @@ gnu=${target/-unknown/}
 variable=${target//-/_}
 
 # The linker takes the first library of a name that it meets. Only static ones lie here. In place of libgcc_s it gets
-# libgcc_eh of Debian 11, for that of newer compilers wants a newer glibc. libsais asks for libgomp, of which nothing is
-# taken, since zerohop has what it calls (crates/engines/bwa-mem/src/openmp.rs).
+# libgcc_eh of Debian 11, for that of newer compilers wants a newer glibc.
 libraries=$folder/$target-libraries
 mkdir -p "$libraries"
-for library in libstdc++.a libgomp.a; do
-    ln -sf "$("$gnu-gcc" -print-file-name=$library)" "$libraries/$library"
-done
+ln -sf "$("$gnu-gcc" -print-file-name=libstdc++.a)" "$libraries/libstdc++.a"
 echo "GROUP ( $sysroot/usr/lib/gcc/$gnu/10/libgcc_eh.a $("$gnu-gcc" -print-libgcc-file-name) )" \
     > "$libraries/libgcc_s.so"
 # libstdc++ of newer compilers asks glibc 2.32 whether there are several threads. This answer is always safe.

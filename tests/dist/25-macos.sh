@@ -1,7 +1,6 @@
 #!/bin/bash
 # All of zerohop but the built-in bwa mem compiles for macOS on ARM, without a word of clippy, and is linked to a
-# program that needs libraries of macOS alone. It is not run: there is no macOS here. zig compiles the C libraries; bwa
-# mem is left out since zig has no OpenMP, which libsais is compiled with ('omp.h' file not found).
+# program that needs libraries of macOS alone. It is not run: there is no macOS here. zig compiles the C libraries.
 source "$(dirname "$0")/lib.sh"
 cd "$ROOT"
 target=aarch64-apple-darwin

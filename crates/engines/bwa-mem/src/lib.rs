@@ -34,7 +34,6 @@ mod mapper;
 #[allow(unsafe_code)]
 mod memory;
 #[allow(unsafe_code)]
-mod openmp;
 mod options;
 mod provider;
 mod save;

@@ -78,16 +78,32 @@ impl Sequences {
         self.last = None;
     }
 
-    fn push(&mut self, letters: &[u8]) {
+    fn push(&mut self, mut letters: &[u8]) {
         self.packed.reserve(letters.len() / 4 + 1);
-        for &letter in letters {
-            let at = self.bases;
-            let base = self.take(letter).unwrap_or_else(|| (self.random.next() & 3) as u8);
-            let bits = base << (6 - 2 * (at % 4));
-            match self.packed.last_mut() {
-                Some(byte) if !at.is_multiple_of(4) => *byte |= bits,
-                _ => self.packed.push(bits),
+        loop {
+            if self.bases.is_multiple_of(4)
+                && let Some((four, behind)) = letters.split_first_chunk()
+                && let Some(byte) = pack(*four)
+            {
+                self.packed.push(byte);
+                self.bases += 4;
+                self.last = Some(four[3]);
+                letters = behind;
+                continue;
             }
+            let Some((letter, behind)) = letters.split_first() else { break };
+            self.push_one(*letter);
+            letters = behind;
+        }
+    }
+
+    fn push_one(&mut self, letter: u8) {
+        let at = self.bases;
+        let base = self.take(letter).unwrap_or_else(|| (self.random.next() & 3) as u8);
+        let bits = base << (6 - 2 * (at % 4));
+        match self.packed.last_mut() {
+            Some(byte) if !at.is_multiple_of(4) => *byte |= bits,
+            _ => self.packed.push(bits),
         }
     }
 
@@ -189,14 +205,26 @@ fn without_comments(ann: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The number of a base; none for other letters.
 fn code(letter: u8) -> Option<u8> {
-    Some(match letter {
-        b'A' | b'a' => 0,
-        b'C' | b'c' => 1,
-        b'G' | b'g' => 2,
-        b'T' | b't' => 3,
-        _ => return None,
-    })
+    let code = CODES[usize::from(letter)];
+    (code < 4).then_some(code)
 }
+
+/// Four bases in a byte; none if one of the letters is no base.
+fn pack(letters: [u8; 4]) -> Option<u8> {
+    let [a, b, c, d] = letters.map(|letter| CODES[usize::from(letter)]);
+    (a | b | c | d < 4).then_some(a << 6 | b << 4 | c << 2 | d)
+}
+
+/// The numbers of bases; 4 for other letters.
+const CODES: [u8; 256] = {
+    let (mut codes, mut base) = ([4; 256], 0);
+    while base < 4 {
+        codes[b"ACGT"[base] as usize] = base as u8;
+        codes[b"acgt"[base] as usize] = base as u8;
+        base += 1;
+    }
+    codes
+};
 
 /// `srand48` and `lrand48` of POSIX: 48 bits, of which the upper 31 are given.
 #[derive(Debug)]

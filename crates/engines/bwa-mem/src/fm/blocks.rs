@@ -1,6 +1,6 @@
 //! The index is made block by block, from the end of the text to its start. It takes little more memory than the index
 //! itself: that of what lies behind a block (half a byte a base of both strands), half as much again, into which the
-//! block is merged, and 10 bytes for each base of a block.
+//! block is merged, and 17 bytes for each base of a block.
 //!
 //! 1. Of each suffix of the block, find how many behind it are less (`ranks`).
 //! 2. Sort the suffixes of the block among themselves (`sort`), for which the ranks are needed.
@@ -11,12 +11,15 @@
 use super::bwt::{Bwt, Line, lines};
 use super::merge::Bits;
 use super::places::Anchor;
-use super::sort::SortedBlock;
+use super::ranks::Ranked;
+use super::sort::{SortedBlock, Suffix};
 use super::text::Strands;
 use super::{Step, merge, ranks, sort};
-use libsais::ThreadCount;
 use rayon::prelude::*;
-use std::io;
+use std::ops::Range;
+
+/// Bases of the first block: what nothing stands behind takes longest to sort.
+const FIRST: usize = 1 << 18;
 
 /// What the work is cut into. The index does not depend on it.
 #[derive(Debug, Clone, Copy)]
@@ -30,60 +33,58 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// For a text of so many bases. Small blocks are sorted and merged within the cache, and take little memory; of
-    /// many, each is merged with all behind it.
+    /// For a text of so many bases. Small blocks take little memory; of many, each is merged with all behind it.
     pub(super) fn of(bases: usize) -> Self {
-        Sizes { block: (bases / 50).clamp(1 << 20, 1 << 30), spacing: 8_000, anchors: (bases / 16_384).max(512) }
+        let block = (bases / 50).max(1 << 20).min(sort::longest(bases));
+        Sizes { block, spacing: 8_000, anchors: (bases / 16_384).max(512) }
     }
 
-    /// Blocks for so many bases.
-    fn count(self, bases: usize) -> usize {
-        bases.div_ceil(self.block)
+    /// The blocks of so many bases, from the last one to the first. They grow with what lies behind: where little does,
+    /// ranks say little of the order.
+    fn blocks(self, bases: usize) -> Vec<Range<usize>> {
+        let (mut blocks, mut start) = (Vec::new(), bases);
+        while start > 0 {
+            let length = ((bases - start) / 2).max(FIRST).min(self.block).min(start);
+            blocks.push(start - length..start);
+            start -= length;
+        }
+        blocks
     }
 
     /// Bytes of memory that [`build`] takes.
     pub(super) fn bytes(self, bases: usize) -> usize {
-        (size_of::<Line>() + size_of::<Bits>()) * lines(bases + 1) + 10 * self.block.min(bases)
+        let of_base = size_of::<Ranked>() + size_of::<Suffix>() + size_of::<u32>();
+        (size_of::<Line>() + size_of::<Bits>()) * lines(bases + 1) + of_base * self.block.min(bases)
     }
 }
 
 /// The index of the text, and places in it whose rows are known.
-///
-/// # Errors
-/// No memory.
-pub(super) fn build(
-    text: Strands<'_>,
-    sizes: Sizes,
-    threads: ThreadCount,
-    told: &(dyn Fn(Step) + Sync),
-) -> io::Result<(Bwt, Vec<Anchor>)> {
+pub(super) fn build(text: Strands<'_>, sizes: Sizes, told: &(dyn Fn(Step) + Sync)) -> (Bwt, Vec<Anchor>) {
     let bases = text.len();
-    let count = sizes.count(bases);
+    let blocks = sizes.blocks(bases);
     let largest = sizes.block.min(bases);
     let mut behind = Bwt::empty(bases + 1);
     let mut bits: Vec<Bits> = vec![[0; 4]; lines(bases + 1)];
     let mut anchors = Vec::new();
-    let (mut ranks, mut numbers, mut places) = (vec![[0; 5]; largest], vec![0; largest], vec![0; largest]);
-    for number in (0..count).rev() {
-        told(Step::Block { number: count - number, count });
-        let (start, end) = (bases * number / count, bases * (number + 1) / count);
-        let (ranks, length) = (&mut ranks[..end - start], end - start);
+    let (mut ranks, mut suffixes) = (vec![[0; 5]; largest], vec![Suffix::default(); largest]);
+    for (number, Range { start, end }) in (1..).zip(blocks.iter().cloned()) {
+        told(Step::Block { number, count: blocks.len() });
+        let (ranks, suffixes) = (&mut ranks[..end - start], &mut suffixes[..end - start]);
         ranks::find(text, &behind, start, sizes.spacing, ranks);
         let last = text.base(end - 1);
-        let rank = behind.whole;
-        let block = sort::sort(ranks, (rank, last), &mut numbers[..length], &mut places[..length], threads)?;
+        let block = sort::sort(ranks, behind.rows, (behind.whole, last), suffixes);
         anchors = move_anchors(anchors, &block, start, sizes.anchors);
         let whole = anchors.first().map_or(0, |anchor| anchor.row);
         behind.precede(last);
         merge::merge(&mut behind, &block, whole, &mut bits);
     }
-    Ok((behind, anchors))
+    (behind, anchors)
 }
 
 /// The rows of all anchors with those of the block, whose start is the first one.
 fn move_anchors(behind: Vec<Anchor>, block: &SortedBlock<'_>, start: usize, spacing: usize) -> Vec<Anchor> {
-    let of_block = block.places.par_iter().enumerate().filter(|(_, place)| (**place as usize).is_multiple_of(spacing));
-    let of_block = of_block.map(|(number, place)| Anchor { place: start + *place as usize, row: block.row(number) });
+    let of_block = block.places().enumerate().filter(|(_, place)| place.is_multiple_of(spacing));
+    let of_block = of_block.map(|(number, place)| Anchor { place: start + place, row: block.row(number) });
     let moved = behind.into_par_iter().map(|Anchor { place, row }| {
         let before = block.count(|number| block.ranked(number).0 <= row);
         Anchor { place, row: row + before }

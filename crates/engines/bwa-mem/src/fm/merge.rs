@@ -16,7 +16,7 @@ pub(super) type Bits = [u64; 4];
 /// Puts the block into the index of what lies behind it. `bits` has room for those of all lines: what they hold makes
 /// no difference.
 pub(super) fn merge(behind: &mut Bwt, block: &SortedBlock<'_>, whole: usize, bits: &mut [Bits]) {
-    let rows = behind.rows + block.places.len();
+    let rows = behind.rows + block.len();
     let used = rows / LINE + 1;
     let bits = &mut bits[..used];
     bits.par_chunks_mut(RUN).enumerate().for_each(|(run, bits)| {

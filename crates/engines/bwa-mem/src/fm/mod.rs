@@ -26,7 +26,6 @@ mod text;
 
 use blocks::Sizes;
 use bwt::{Bwt, LINE, of_base};
-use libsais::ThreadCount;
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,6 +35,9 @@ pub use text::Strands;
 const BLOCK: usize = 64;
 /// Of so many suffixes one has its place in the file.
 const SAMPLED: usize = 8;
+/// Bytes of a thread's stack: sorting by many threads takes more than the usual 2 MiB, where nearly all suffixes of a
+/// block begin with the same bases.
+const STACK: usize = 16 << 20;
 /// Blocks, or places, that are written at once.
 const CHUNK: usize = 1 << 16;
 
@@ -78,10 +80,10 @@ pub(crate) fn building_bytes(bases: u64) -> u64 {
     (Sizes::of(both).bytes(both) as u64).max(of_places) + bases / 4
 }
 
-/// Writes the index of a reference with so many threads, up to 65,535; says what it does to `told`.
+/// Writes the index of a reference with so many threads; says what it does to `told`.
 ///
 /// # Errors
-/// What the system says; no memory for sorting; more bases than the sorter can count.
+/// What the system says; more bases than ranks can count.
 pub fn write(
     text: Strands<'_>,
     threads: usize,
@@ -91,20 +93,13 @@ pub fn write(
     if text.len() >= ranks::RANKS {
         return Err(io::Error::other(format!("more than {} bases cannot be indexed", ranks::RANKS / 2 - 1)));
     }
-    let threads = u16::try_from(threads).unwrap_or(u16::MAX).max(1);
-    // Nobody else's: the members of a team (`openmp`) wait for each other.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build().map_err(io::Error::other)?;
-    pool.install(|| make(text, Sizes::of(text.len()), ThreadCount::fixed(threads), told, out))
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).stack_size(STACK);
+    let pool = pool.build().map_err(io::Error::other)?;
+    pool.install(|| make(text, Sizes::of(text.len()), told, out))
 }
 
-fn make(
-    text: Strands<'_>,
-    sizes: Sizes,
-    threads: ThreadCount,
-    told: &(dyn Fn(Step) + Sync),
-    mut out: impl Write,
-) -> io::Result<()> {
-    let (bwt, anchors) = blocks::build(text, sizes, threads, told)?;
+fn make(text: Strands<'_>, sizes: Sizes, told: &(dyn Fn(Step) + Sync), mut out: impl Write) -> io::Result<()> {
+    let (bwt, anchors) = blocks::build(text, sizes, told);
     told(Step::Places);
     write_blocks(&bwt, &mut out)?;
     let places = places::find(&bwt, &anchors);

@@ -60,7 +60,7 @@ fn by_blocks(bases: &[u8], sizes: Sizes, threads: u16) -> Vec<u8> {
     let mut out = Vec::new();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build().unwrap();
     let text = Strands::new(&packed, bases.len());
-    pool.install(|| make(text, sizes, ThreadCount::fixed(threads), &|_| (), &mut out)).unwrap();
+    pool.install(|| make(text, sizes, &|_| (), &mut out)).unwrap();
     out
 }
 
