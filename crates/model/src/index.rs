@@ -67,14 +67,37 @@ pub trait IndexProvider: Sync {
         Ok(None)
     }
 
-    /// Builds the index that is wanted with `threads` threads and writes it to its path. Arguments that the index does
-    /// not depend on make no difference.
+    /// Builds the index that is wanted with `threads` threads and writes it to its path; says what it does to `told`.
+    /// Arguments that the index does not depend on make no difference.
     ///
     /// # Errors
     /// A reference that cannot be read, an index that cannot be written.
-    fn save(&self, _wanted: &Wanted<'_>, _threads: usize) -> Result<SavedIndex, IndexError> {
+    fn save(&self, _wanted: &Wanted<'_>, _threads: usize, _told: Told<'_>) -> Result<SavedIndex, IndexError> {
         Err(IndexError::Usage(format!("{} builds its index in every run, and has no index file", self.engine().0)))
     }
+}
+
+/// What is told while an index is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MakingNews<'w> {
+    /// What is done now, in words such as `block 3 of 70`.
+    Step(&'w str),
+    /// What the user should know before it is done.
+    Note(&'w str),
+}
+
+/// Who is told.
+pub type Told<'t> = &'t (dyn Fn(MakingNews<'_>) + Sync);
+
+/// What it takes to make an index and to write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MakingCost {
+    /// Memory, an estimate.
+    pub memory: Bytes,
+    /// What it takes at least.
+    pub least_memory: Bytes,
+    /// Room for the files, an estimate.
+    pub disk: Bytes,
 }
 
 /// An index that was written.
@@ -153,6 +176,11 @@ pub trait IndexSource: Send + Sync {
     /// What one copy takes at least, for refusing what cannot fit.
     fn least_bytes(&self) -> Bytes {
         self.bytes()
+    }
+
+    /// What it takes to make it and to write it: of most, the memory of one copy, and as much room.
+    fn making(&self) -> MakingCost {
+        MakingCost { memory: self.bytes(), least_memory: self.least_bytes(), disk: self.bytes() }
     }
 
     /// What the user should know of it.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use zerohop_engine_external::descriptor::How;
 use zerohop_engine_external::{Found, FoundIndex, UserArguments, cut};
 use zerohop_model::engine::Cut;
-use zerohop_model::index::{IndexProvider, IndexSource, Wanted};
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, MakingCost, Wanted};
 use zerohop_model::machine::Bytes;
 use zerohop_plan::Engine;
 
@@ -58,17 +58,9 @@ pub fn external(
 /// # Errors
 /// An engine that is not known or not here; an index that is missing.
 pub fn of(name: &str, engine_files: &[PathBuf], reference: &Path, profile: Profile) -> Result<TuningKey, AlignError> {
-    if let Some(provider) = super::embedded(name).filter(|provider| provider.has_index()) {
-        let arguments = &*profile.engine_args;
-        let wanted = Wanted { reference, mean_read_length: profile.read_length, anew: false, arguments };
-        let source = provider.find(&wanted)?;
-        if source.bytes().0 == 0 {
-            return Err(AlignError::Failed(format!(
-                "{}: there is no such reference, or it is empty",
-                reference.display()
-            )));
-        }
-        return Ok(embedded(provider, &*source, profile));
+    if let Some(provider) = embedded_with_index(name) {
+        let source = provider.find(&wanted(reference, &profile))?;
+        return of_source(provider, &*source, reference, profile);
     }
     let descriptor = descriptors::described(name, engine_files)?;
     let user = descriptors::user_arguments(&descriptor, &profile.engine_args, profile.read_length)?;
@@ -76,6 +68,48 @@ pub fn of(name: &str, engine_files: &[PathBuf], reference: &Path, profile: Profi
     let found = Found::find(descriptor)?;
     let index = found.index(reference, &user)?;
     Ok(external((&found, &user), &index, reference, cut, profile))
+}
+
+/// As [`of`]; of an embedded engine there need be no index yet, and it is said what it takes to make one.
+///
+/// # Errors
+/// As for [`of`].
+pub fn planned(
+    name: &str,
+    engine_files: &[PathBuf],
+    reference: &Path,
+    profile: Profile,
+) -> Result<(TuningKey, Option<MakingCost>), AlignError> {
+    let Some(provider) = embedded_with_index(name) else {
+        return of(name, engine_files, reference, profile).map(|key| (key, None));
+    };
+    let wanted = wanted(reference, &profile);
+    let source = match provider.find(&wanted) {
+        Err(IndexError::Missing(_)) => provider.find(&Wanted { anew: true, ..wanted })?,
+        found => found?,
+    };
+    let making = source.is_built().then(|| source.making());
+    Ok((of_source(provider, &*source, reference, profile)?, making))
+}
+
+fn embedded_with_index(name: &str) -> Option<&'static dyn IndexProvider> {
+    super::embedded(name).filter(|provider| provider.has_index())
+}
+
+fn wanted<'w>(reference: &'w Path, profile: &'w Profile) -> Wanted<'w> {
+    Wanted { reference, mean_read_length: profile.read_length, anew: false, arguments: &profile.engine_args }
+}
+
+fn of_source(
+    provider: &dyn IndexProvider,
+    source: &dyn IndexSource,
+    reference: &Path,
+    profile: Profile,
+) -> Result<TuningKey, AlignError> {
+    if source.bytes().0 == 0 || source.is_built() && !reference.exists() {
+        return Err(AlignError::Failed(format!("{}: there is no such reference, or it is empty", reference.display())));
+    }
+    Ok(embedded(provider, source, profile))
 }
 
 /// What an engine can do, by its name; it need not be here.

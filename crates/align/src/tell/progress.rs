@@ -1,7 +1,9 @@
 //! What is said while it lasts: on a terminal a line that is renewed, elsewhere a line a minute.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use zerohop_model::index::{MakingNews, Told};
 use zerohop_process::tell;
 use zerohop_runtime::AtEnd;
 use zerohop_runtime::Progress;
@@ -16,9 +18,20 @@ pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> 
     telling(wanted, |elapsed| line(progress, elapsed), body)
 }
 
-/// Runs `body` and says meanwhile what is done, and for how long, if `wanted`.
-pub fn waiting<R>(wanted: bool, what: &str, body: impl FnOnce() -> R) -> R {
-    telling(wanted, |elapsed| format!("{what}: {} s", elapsed.as_secs()), body)
+/// Runs `body` and says meanwhile what is done, which step of it `body` tells, and for how long, if `wanted`.
+pub fn waiting<R>(wanted: bool, what: &str, body: impl FnOnce(Told<'_>) -> R) -> R {
+    let step = Mutex::new(String::new());
+    let now = || step.lock().unwrap_or_else(PoisonError::into_inner);
+    let line = |elapsed: Duration| match &*now() {
+        step if step.is_empty() => format!("{what}: {} s", elapsed.as_secs()),
+        step => format!("{what}: {step}, {} s", elapsed.as_secs()),
+    };
+    let told = |news: MakingNews<'_>| match news {
+        MakingNews::Step(step) => step.clone_into(&mut now()),
+        MakingNews::Note(words) if wanted => tell::note(words),
+        MakingNews::Note(_) => {}
+    };
+    telling(wanted, line, || body(&told))
 }
 
 fn telling<R>(wanted: bool, line: impl Fn(Duration) -> String + Sync, body: impl FnOnce() -> R) -> R {

@@ -8,6 +8,7 @@ use crate::plan::plan_cache;
 use crate::plan::tuning_key::TuningKey;
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
+use zerohop_model::index::MakingCost;
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::tuning::{Choice, SavedPlan};
 use zerohop_plan::{Engine, Need, Ranked, Remark, Strategy, Verdict, kept_suffice, rank, remarks};
@@ -41,6 +42,8 @@ pub struct StrategyAnswer {
     #[serde(serialize_with = "name")]
     machine: Machine,
     index: Bytes,
+    /// What it takes to make the index, if there is none.
+    making: Option<MakingCost>,
     threads: usize,
     /// The aligner that was named.
     #[serde(skip)]
@@ -72,7 +75,8 @@ pub fn answer(question: &Question) -> Result<StrategyAnswer, AlignError> {
     };
     let threads = question.threads.unwrap_or_else(|| machine.allowed.worker_count());
     let map = if question.machine.is_none() { plan_cache::memory_map(&machine) } else { None };
-    let key = key(question)?;
+    let (key, making) = key(question)?.unzip();
+    let making = making.flatten().filter(|_| question.index_size.is_none());
     check_output(question, key.as_ref().map(|key| &key.files[..]).unwrap_or_default())?;
     let index = match (&key, question.index_size) {
         (_, Some(size)) => size,
@@ -104,7 +108,8 @@ pub fn answer(question: &Question) -> Result<StrategyAnswer, AlignError> {
         json::write(path, &plan)?;
     }
     let engine = question.engine.clone().filter(|name| *name != STROBEALIGN);
-    Ok(StrategyAnswer { machine, index, threads, engine, asked: question.threads.is_some(), strategies, remarks, plan })
+    let asked = question.threads.is_some();
+    Ok(StrategyAnswer { machine, index, making, threads, engine, asked, strategies, remarks, plan })
 }
 
 /// Refuses an output that would destroy what is read: what was named, and the files of the index.
@@ -130,12 +135,12 @@ fn described(path: &Path) -> Result<Machine, AlignError> {
     Ok(machine)
 }
 
-/// What the plan is for, if an index was named.
-fn key(question: &Question) -> Result<Option<TuningKey>, AlignError> {
+/// What the plan is for, if an index was named, and what it takes to make that, if there is none.
+fn key(question: &Question) -> Result<Option<(TuningKey, Option<MakingCost>)>, AlignError> {
     let Some(reference) = &question.reference else { return Ok(None) };
     let profile = key::profile(true, question.read_length, None);
     let name = question.engine.as_deref().unwrap_or(STROBEALIGN);
-    key::of(name, &question.engine_file, reference, profile).map(Some)
+    key::planned(name, &question.engine_file, reference, profile).map(Some)
 }
 
 impl StrategyAnswer {
@@ -161,13 +166,17 @@ fn words(said: &StrategyAnswer, all: bool) -> String {
     let free = free.min(machine.allowed.memory_left.map_or(u64::MAX, |left| left.0));
     let cpus = machine.allowed.cpus.len();
     let mut text = format!(
-        "{}: {nodes} {}, {cpus} CPUs, {} of memory free; an index of {}, {} threads\n\n",
+        "{}: {nodes} {}, {cpus} CPUs, {} of memory free; an index of {}, {} threads\n",
         tell::one_line(&machine.name),
         if nodes == 1 { "node" } else { "nodes" },
         Bytes(free),
         said.index,
         said.threads
     );
+    if let Some(MakingCost { memory, disk, .. }) = said.making {
+        text += &format!("There is no index yet: making it takes about {memory} of memory, and {disk} on the disk.\n");
+    }
+    text += "\n";
     let shown = |verdict: Verdict| all || matches!(verdict, Verdict::Chosen | Verdict::Pilot);
     for Ranked { strategy, verdict, reasons } in said.strategies.iter().filter(|ranked| shown(ranked.verdict)) {
         let copies = if strategy.copies == 1 { "1 copy".to_owned() } else { format!("{} copies", strategy.copies) };

@@ -2,14 +2,14 @@
 
 use crate::files::{ENDINGS, path};
 use crate::fm;
-use crate::from_bwa::{self, BwaIndex};
+use crate::from_bwa;
 use crate::options::BwaMemOptions;
 use crate::source::{BwaMemIndexSource, IndexFrom};
 use crate::{NAME, VERSION, save};
 use std::fs::metadata;
 use std::path::{Path, PathBuf};
 use zerohop_input::reference::estimated_bases;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, Product, SavedIndex, Wanted};
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, Product, SavedIndex, Told, Wanted};
 
 /// Finds, makes and loads the index of bwa mem.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ impl IndexProvider for Provider {
         let size = |ending| metadata(path(&reference, ending)).map_or(0, |file| file.len());
         let own = path(&reference, ENDINGS[0]);
         let (file, bytes) = match &from {
-            IndexFrom::Reference => (own, making(&reference)),
+            IndexFrom::Reference => (own, written_bytes(&reference)),
             IndexFrom::Files => (own, size(ENDINGS[0]) + size(ENDINGS[1])),
             IndexFrom::Bwa { index, .. } => (path(index.prefix(), from_bwa::ENDINGS[0]), index.bytes()),
         };
@@ -55,15 +55,15 @@ impl IndexProvider for Provider {
         Ok(Some(path(wanted.reference, ENDINGS[0])))
     }
 
-    fn save(&self, wanted: &Wanted<'_>, threads: usize) -> Result<SavedIndex, IndexError> {
-        save::save(wanted.reference, threads)
+    fn save(&self, wanted: &Wanted<'_>, threads: usize, told: Told<'_>) -> Result<SavedIndex, IndexError> {
+        save::save(wanted.reference, threads, told)
     }
 }
 
-/// Bytes of memory that making the index takes at least: from that of bwa those of the index.
-fn making(reference: &Path) -> u64 {
-    let of_bwa = from_bwa::prefix(reference).and_then(|prefix| BwaIndex::open(&prefix).ok());
-    of_bwa.map_or_else(|| fm::building_bytes(estimated_bases(reference)), |index| index.bytes())
+/// Bytes of an index that is to be made.
+fn written_bytes(reference: &Path) -> u64 {
+    let bases = estimated_bases(reference);
+    fm::index_bytes(bases) + bases / 4
 }
 
 /// The library rescues mates with AVX2 or AVX-512, and has nothing for lesser processors.

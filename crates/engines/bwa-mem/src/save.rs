@@ -3,35 +3,36 @@
 
 use crate::digests::{self, Digests};
 use crate::files::{ALT, BwaIndexError, ENDINGS, check_line, path, unreadable};
-use crate::fm;
+use crate::fm::{self, Step};
 use crate::from_bwa::{self, BwaIndex, ContigFiles, ConvertedIndex};
 use crate::sequences::Sequences;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use zerohop_input::identity::{DigestWriter, FileId};
-use zerohop_model::index::{IndexError, SavedIndex};
+use zerohop_model::index::{IndexError, MakingNews, SavedIndex, Told};
 use zerohop_process::{NewFile, WriteError};
 
-/// Writes the index of `reference` with so many threads.
+/// Writes the index of `reference` with so many threads; says what it does to `told`.
 ///
 /// # Errors
 /// A reference that cannot be read, files that cannot be written.
-pub(crate) fn save(reference: &Path, threads: usize) -> Result<SavedIndex, IndexError> {
+pub(crate) fn save(reference: &Path, threads: usize, told: Told<'_>) -> Result<SavedIndex, IndexError> {
     // Before it is read: a change of it meanwhile is noticed later.
     let id = FileId::read(reference, threads).map_err(unreadable(reference)).map_err(IndexError::failed)?;
-    let Some(prefix) = from_bwa::prefix(reference) else { return sort(reference, id, threads) };
+    let Some(prefix) = from_bwa::prefix(reference) else { return sort(reference, id, threads, told) };
     match convert(reference, &prefix, threads) {
         Ok((files, converted)) => write_converted(reference, id, &prefix, (&files, &converted)),
         Err(error) => {
-            let mut saved = sort(reference, id, threads)?;
-            saved.notes.push(format!("bwa's index was not used, and the suffixes were sorted: {}.", reason(&error)));
-            Ok(saved)
+            let words = format!("bwa's index is not used, and the suffixes are sorted: {}.", reason(&error));
+            told(MakingNews::Note(&words));
+            sort(reference, id, threads, told)
         }
     }
 }
 
 /// The index by sorting.
-fn sort(reference: &Path, id: FileId, threads: usize) -> Result<SavedIndex, IndexError> {
+fn sort(reference: &Path, id: FileId, threads: usize, told: Told<'_>) -> Result<SavedIndex, IndexError> {
+    told(MakingNews::Step("reading the reference"));
     let sequences = Sequences::read(reference).map_err(IndexError::failed)?;
     sequences
         .names()
@@ -40,7 +41,11 @@ fn sort(reference: &Path, id: FileId, threads: usize) -> Result<SavedIndex, Inde
     let pac = written(reference, ENDINGS[1], |out| sequences.write_pac(out))?;
     let ann = written(reference, ENDINGS[2], |out| sequences.write_ann(out))?;
     let amb = written(reference, ENDINGS[3], |out| sequences.write_amb(out))?;
-    let fm = written(reference, ENDINGS[0], |out| fm::write(sequences.strands(), threads, &|_| (), out))?;
+    let step = |step: Step| match step {
+        Step::Block { number, count } => told(MakingNews::Step(&format!("block {number} of {count}"))),
+        Step::Places => told(MakingNews::Step("places, and writing it")),
+    };
+    let fm = written(reference, ENDINGS[0], |out| fm::write(sequences.strands(), threads, &step, out))?;
     complete(reference, id, [fm, pac, ann, amb], None)?;
     let bases = sequences.bases() as u64;
     Ok(SavedIndex::built(fm::index_bytes(bases) + bases / 4))

@@ -4,6 +4,7 @@
 use crate::cohorts::LibraryCohorts;
 use crate::digests;
 use crate::files::{ALT, ENDINGS, path};
+use crate::fm;
 use crate::from_bwa::{self, BwaIndex};
 use crate::library::LibraryOptions;
 use crate::load::Files;
@@ -12,8 +13,9 @@ use crate::{BwaMem, NAME, contigs};
 use std::fs::metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zerohop_input::reference::estimated_bases;
 use zerohop_model::engine::Engine;
-use zerohop_model::index::{IndexError, IndexSource, OnStart};
+use zerohop_model::index::{IndexError, IndexSource, MakingCost, OnStart};
 use zerohop_model::machine::Bytes;
 use zerohop_model::record::Contig;
 
@@ -99,6 +101,14 @@ impl IndexSource for BwaMemIndexSource {
 
     fn bytes(&self) -> Bytes {
         Bytes(self.bytes)
+    }
+
+    fn making(&self) -> MakingCost {
+        let disk = Bytes(self.bytes);
+        // From bwa's index, if there is one, it is made within the memory that it takes itself.
+        let of_bwa = from_bwa::prefix(&self.reference).is_some_and(|prefix| BwaIndex::open(&prefix).is_ok());
+        let memory = if of_bwa { disk } else { Bytes(fm::building_bytes(estimated_bases(&self.reference))) };
+        MakingCost { memory, least_memory: memory, disk }
     }
 
     fn note(&self) -> Option<String> {

@@ -10,7 +10,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use zerohop_input::reference::{check_file, estimated_bases};
 use zerohop_model::engine::Engine;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Resident, SavedIndex, Wanted};
+use zerohop_model::index::{
+    IndexError, IndexProvider, IndexSource, MakingNews, OnStart, Product, Resident, SavedIndex, Told, Wanted,
+};
 use zerohop_model::machine::Bytes;
 
 /// Bytes of the index per base, with some to spare (measured: 4.1 to 4.2).
@@ -62,10 +64,11 @@ impl IndexProvider for Provider {
         Ok(Some(index_path(wanted.reference, &parameters)))
     }
 
-    fn save(&self, wanted: &Wanted<'_>, threads: usize) -> Result<SavedIndex, IndexError> {
+    fn save(&self, wanted: &Wanted<'_>, threads: usize, told: Told<'_>) -> Result<SavedIndex, IndexError> {
         let (reference, (_, parameters)) = (wanted.reference, parse(wanted)?);
         let id = identify(reference, threads).map_err(IndexError::failed)?;
         let engine = build(reference, &parameters, threads, Box::new(|| ()))?;
+        told(MakingNews::Step("writing it"));
         let saved = engine.save(&index_path(reference, &parameters), &id, threads);
         saved.map(SavedIndex::built).map_err(IndexError::failed)
     }

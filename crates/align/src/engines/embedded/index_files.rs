@@ -3,11 +3,16 @@
 use crate::engines::embedded::replicas::check_memory;
 use crate::job::AlignError;
 use crate::tell::progress;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, SavedIndex, Wanted};
-use zerohop_process::lock;
+use std::path::Path;
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, MakingCost, SavedIndex, Wanted};
+use zerohop_model::machine::Bytes;
+use zerohop_process::{lock, tell};
 
-/// Builds the index that is wanted with so many threads, and writes it beside the reference; says meanwhile for how
-/// long it has done so, if it `shows_progress`.
+/// Making an index that takes so much memory, or so much room, begins with a line that says so.
+const WORTH_A_LINE: Bytes = Bytes(1 << 30);
+
+/// Builds the index that is wanted with so many threads, and writes it beside the reference. If it `shows_progress`, it
+/// says before what that takes and what there is, and meanwhile what is done and for how long.
 ///
 /// # Errors
 /// A reference that cannot be read, an index that does not fit into memory or cannot be written.
@@ -18,9 +23,24 @@ pub fn write_index(
     shows_progress: bool,
 ) -> Result<SavedIndex, AlignError> {
     let source = provider.find(&Wanted { anew: true, ..*wanted })?;
-    check_memory(&*source, wanted.reference, 1)?;
+    let cost = source.making();
+    check_memory(cost.least_memory, wanted.reference, 1)?;
     let what = format!("making the index of {}", wanted.reference.display());
-    Ok(progress::waiting(shows_progress, &what, || provider.save(wanted, threads))?)
+    if shows_progress && cost.memory.max(cost.disk) >= WORTH_A_LINE {
+        tell::text(&format!("{what}: {}\n", words(cost, source.file())));
+    }
+    Ok(progress::waiting(shows_progress, &what, |told| provider.save(wanted, threads, told))?)
+}
+
+/// What making an index takes, and what there is of it, as far as the system says.
+fn words(cost: MakingCost, file: &Path) -> String {
+    let memory = zerohop_topology::detect().ok().map(|machine| zerohop_plan::free_memory(&machine));
+    let bound = zerohop_topology::memory_bound().map(|bound| bound.left.0);
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let of = |free: Option<u64>| free.map(|free| format!(" of {}", Bytes(free))).unwrap_or_default();
+    let memory = of(memory.into_iter().chain(bound).min());
+    let disk = of(zerohop_topology::free_bytes(folder).ok());
+    format!("about {}{memory} of free memory, and {}{disk} on the disk", cost.memory, cost.disk)
 }
 
 /// The index that is wanted; written first if there is none. Of several runs that want the same one, the first writes

@@ -147,10 +147,11 @@ fn prepare(
     let missing = count_missing(&plan.replicas, &key.kept);
     notes.extend(share.weigh(&machine, missing, key.index)?);
     notes.extend(source.note());
-    check_memory(&*source, &job.reference, missing)?;
-    let what = format!("loading the index of {}, or making it", job.reference.display());
+    check_memory(source.least_bytes(), &job.reference, missing)?;
+    let what = if source.is_built() { "making" } else { "loading" };
+    let what = format!("{what} the index of {}", job.reference.display());
     let make = || IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index());
-    let replicas = progress::waiting(tells && provider.has_index(), &what, make)?;
+    let replicas = progress::waiting(tells && provider.has_index(), &what, |_| make())?;
     notes.extend(replicas.notes.iter().cloned());
     let (read_length, files) = (read_length_of(provider, mean_read_length), source.files());
     Ok((PreparedIndex { read_length, machine, plan, replicas, with: key.aligned_with(), files }, alternatives))

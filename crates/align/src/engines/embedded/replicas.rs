@@ -17,12 +17,12 @@ use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::ReplicaMap;
 use zerohop_topology::{MemoryBound, pin_current_thread};
 
-/// Looks whether so many copies fit under the limits of this process.
+/// Looks whether so many copies fit under the limits of this process, each of which takes `least` bytes at least.
 ///
 /// # Errors
 /// When they surely do not.
-pub fn check_memory(source: &dyn IndexSource, reference: &Path, copies: usize) -> Result<(), AlignError> {
-    let need = Bytes(source.least_bytes().0 * copies as u64);
+pub fn check_memory(least: Bytes, reference: &Path, copies: usize) -> Result<(), AlignError> {
+    let need = Bytes(least.0 * copies as u64);
     let Some(bound) = zerohop_topology::memory_bound().filter(|bound| need > bound.left) else { return Ok(()) };
     let (reference, MemoryBound { left, limit, name }) = (reference.display(), bound);
     let (all, fewer) = match copies {
