@@ -21,7 +21,7 @@ version=$("$(dirname "$MULTIQC")/python" -c "$told")
 # multiqc FOLDER: its report of the folder is in FOLDER.report
 multiqc() {
     local folder=$1
-    PYTHONDONTWRITEBYTECODE=1 "$MULTIQC" --quiet --force --strict --data-format json \
+    PYTHONDONTWRITEBYTECODE=1 "$MULTIQC" --force --strict --data-format json \
         --outdir "$folder.report" "$folder" > "$folder.log" 2>&1 || { cat "$folder.log" >&2; fail "MultiQC"; }
 }
 
@@ -65,6 +65,8 @@ printf 'sample,fastq_1\nA,%s\nB,%s\n' "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/eco
 zerohop align -q "$reference" --samples sheet.csv --output-dir sheet
 multiqc sheet
 ! grep 'another version' sheet.log || fail "the summaries of a sheet are not taken"
+# like the lines of MultiQC's own modules
+grep -q '^ *zerohop | Found 2 reports$' sheet.log || fail "what the plugin says: $(cat sheet.log)"
 python3 - << 'PYTHON'
 import json
 found = json.load(open("sheet.report/multiqc_data/multiqc_data.json"))["report_saved_raw_data"]["multiqc_zerohop"]
