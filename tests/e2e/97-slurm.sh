@@ -1,7 +1,7 @@
 #!/bin/bash
-# examples/slurm/*.sbatch under a Slurm of our own on this machine: one node, two ranks, OpenMPI over pmix and MPICH
-# over pmi2; the output is that of one process. Everything that is started lies in the test's folder, on ports of its
-# own, and ends with it.
+# examples/slurm/*.sbatch under a Slurm of our own on this machine. Samples as docs/hpc.md has it: an array job between
+# that of the index and that of the reports. One node, two ranks, OpenMPI over pmix and MPICH over pmi2. The output is
+# that of one process. Everything that is started lies in the test's folder, on ports of its own, and ends with it.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 for program in munged slurmctld slurmd sbatch diamond; do
@@ -117,3 +117,62 @@ PY
 }
 both openmpi mpicc.openmpi pmix
 both mpich mpicc.mpich pmi2
+
+# as_the_page_says: submits what stands in docs/hpc.md, and waits
+as_the_page_says() {
+    rm -rf report.html multiqc
+    SBATCH_TIMELIMIT=3 timeout -k 5 60 bash -euo pipefail -c "$(cat lines.sh)" > sbatch.out 2>&1 < /dev/null ||
+        { cat sbatch.out lines.sh >&2; fail "the lines of docs/hpc.md"; }
+    until_true 180 nothing_queued || { squeue >&2; logs; fail "the jobs of docs/hpc.md do not end"; }
+}
+nothing_queued() { local jobs; jobs=$(timeout -k 5 20 squeue -h) && [ -z "$jobs" ]; }
+
+# what_differs FILE: without what names the command
+what_differs() {
+    case $1 in
+        *.bam) samtools quickcheck "$1" && records "$1";;
+        *.gz) gzip -cd "$1";;
+        # offsets depend on the length of the header
+        *.bai | *.csi | *.json) [ -s "$1" ];;
+        *) grep -v '^# .*zerohop align' "$1";;
+    esac
+}
+
+samples() {
+    local file number mate made before
+    [ -x "${MULTIQC-}" ] || { skip_part "no MultiQC"; return 0; }
+    ln -s "$MULTIQC" bin/multiqc
+    mkdir samples
+    cd samples
+    ln -s "${examples%/*}" examples
+    sed -n '/^    n=\$(bash/,/^$/s/^    //p' "$examples/../../docs/hpc.md" > lines.sh
+    [ "$(grep -c 'sbatch ' lines.sh)" -ge 3 ] || fail "docs/hpc.md has no such lines"
+    for number in 1 2 3 4; do
+        for mate in 1 2; do
+            awk -v n=$number 'NR > (n - 1) * 8000 && NR <= n * 8000' ../$mate.fq | gzip -1 > r${number}_$mate.fq.gz
+        done
+    done
+    # a lane of A stands behind B, and the last sample is damaged at first
+    printf '%s\n' fastq_1,fastq_2,sample,rg_pl r1_1.fq.gz,r1_2.fq.gz,A,ILLUMINA r2_1.fq.gz,r2_2.fq.gz,B, \
+        r3_1.fq.gz,r3_2.fq.gz,A,ILLUMINA r4_1.fq.gz,r4_2.fq.gz,C.c, > sheet.csv
+    cp ../ref.fa .
+    zerohop align -q -t 1 --samples sheet.csv --output-dir alone --sort --mark-duplicates --qc ref.fa
+    mv r4_2.fq.gz whole
+    head -c 50000 whole > r4_2.fq.gz
+    as_the_page_says
+    [ -e results/A.json ] && [ -e results/B.json ] && [ ! -e results/C.c.bam ] || fail "samples: $(ls results)"
+    grep -q 'error: 1 of 1 samples failed: C.c' zerohop-samples-*_3.log || fail "nothing is said: $(cat ./*_3.log)"
+    for file in report.html multiqc/multiqc_report.html; do [ -s $file ] || fail "no $file: $(cat slurm-*.out)"; done
+    before=$(stat -c '%i %Y' results/A.bam results/B.json)
+    mv whole r4_2.fq.gz
+    as_the_page_says
+    [ "$before" = "$(stat -c '%i %Y' results/A.bam results/B.json)" ] || fail "complete samples are aligned again"
+    for file in alone/*; do
+        made=results/${file#*/}
+        cmp <(what_differs "$file") <(what_differs "$made") || fail "samples: $made"
+    done
+    [ "$(ls alone; echo sheets)" = "$(ls results)" ] || fail "other files: $(ls results)"
+    grep -q C.c report.html && grep -q C.c multiqc/multiqc_report.html || fail "not all are reported on"
+    echo "one sample for each task of an array: the files of one process"
+}
+part samples
