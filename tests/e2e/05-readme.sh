@@ -14,12 +14,20 @@ commands() {
         !inside && /^(    |\t)/ { print "an indented code block: " $0 }' "$ROOT/README.md" "$ROOT/docs/README.md"
 }
 
-# Commands that change the machine or take minutes: their targets and files need only exist.
+# Commands that change the machine or take minutes: their targets and files need only exist (those that `make dist`
+# makes, where it has been run).
 only_named() {
     case $1 in
         "make "* | "sudo make "*)
             local target=${1#*make }; target=${target%%[ #]*}
             grep -q "^$target:" "$ROOT/Makefile" || fail "README: the Makefile has no target '$target'";;
+        "tar -xzf "* | "sudo apt install "*)
+            local file; file=$(grep -oE 'zerohop[-_][^ ]+' <<< "$1")
+            [ ! -e "${DIST-}/SHA256SUMS" ] || compgen -G "$DIST/$file" > /dev/null ||
+                fail "README: make dist makes no '$file'";;
+        "docker build -f "*)
+            local file=${1#*-f }
+            [ -s "$ROOT/${file%% *}" ] || fail "README: there is no '${file%% *}'";;
         *) return 1;;
     esac
 }
