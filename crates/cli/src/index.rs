@@ -2,13 +2,26 @@
 
 use crate::args::IndexArgs;
 use crate::failure::CommandFailure;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Instant;
 use zerohop_align::{descriptors, engines};
 use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_model::machine::Node;
-use zerohop_process::{overwrite, tell};
+use zerohop_process::{WriteError, overwrite, quoted, tell};
+
+/// What to say where nothing can be written beside the reference, as in folders that many users share.
+fn not_beside(reference: &Path, error: WriteError) -> CommandFailure {
+    match (error.source.kind(), std::path::absolute(reference)) {
+        (ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem, Ok(path)) => CommandFailure::Other(format!(
+            "{error}: the index lies beside its reference. In a folder of yours, 'ln -s {} .' makes a link, and the \
+             index of that lies beside it",
+            quoted(&path.to_string_lossy())
+        )),
+        _ => error.into(),
+    }
+}
 
 /// Runs the command.
 ///
@@ -55,7 +68,7 @@ pub fn run(args: &IndexArgs) -> Result<(), CommandFailure> {
         return keep(args, provider, &wanted);
     }
     overwrite::apart(args.reads.iter().chain([&args.reference]), [&path])?;
-    zerohop_process::check_writable(&path)?;
+    zerohop_process::check_writable(&path).map_err(|error| not_beside(&args.reference, error))?;
     let threads = match args.threads {
         Some(threads) => threads,
         None => zerohop_topology::detect()?.allowed.worker_count(),

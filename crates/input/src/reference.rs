@@ -123,7 +123,8 @@ fn read_lines(
                 take(Piece::Bases(trimmed), place)?;
             }
         } else if !trimmed.is_empty() {
-            let hint = if trimmed[0] == b'@' { ": the reference comes first, then the reads" } else { "" };
+            let is_of_reads = trimmed[0] == b'@' || trimmed.starts_with(b"BAM\x01") || trimmed.starts_with(b"CRAM");
+            let hint = if is_of_reads { ": the reference comes first, then the reads" } else { "" };
             return fault(
                 1,
                 format!("not FASTA: it must start with '>', but starts with '{}'{hint}", trimmed[0].escape_ascii()),
@@ -203,6 +204,7 @@ mod tests {
             "ref.fa: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@': the reference comes \
              first, then the reads"
         );
+        assert!(at(b"BAM\x01\0\0").ends_with("but starts with 'B': the reference comes first, then the reads"));
         assert_eq!(at(b"> a\nAC\n"), "ref.fa: record 1 (byte 0): a sequence has no name");
         assert_eq!(at(b""), "ref.fa: the reference holds no sequence");
         assert_eq!(at(b">a\n>b\n"), "ref.fa: the reference holds no sequence");

@@ -72,7 +72,7 @@ mod user_folder;
 pub use charge::Charge;
 pub use child_program::ChildProgram;
 pub use confined::confine;
-pub use environment::command_line;
+pub use environment::{command_line, quoted};
 pub use exhausted::end_where_exhausted;
 pub use exit::Ending;
 pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, complete_instead_of};

@@ -26,7 +26,6 @@ pub fn lanes(files: Vec<Vec<PathBuf>>, interleaved: bool) -> Result<Vec<LaneSpec
     if all().filter(|file| *file == Path::new("-")).count() > 1 {
         return Err(AlignError::Usage("standard input ('-') can be read only once".to_owned()));
     }
-    lanes.iter().try_for_each(refuse_lists)?;
     for lane in &lanes {
         if let [one, two] = &lane.files[..]
             && overwrite::is_same(one, two)
@@ -35,22 +34,6 @@ pub fn lanes(files: Vec<Vec<PathBuf>>, interleaved: bool) -> Result<Vec<LaneSpec
         }
     }
     Ok(lanes)
-}
-
-/// Refuses files that are not there, and whose names are lists as some aligners take them (`L1_1.fq,L2_1.fq`).
-fn refuse_lists(lane: &LaneSpec) -> Result<(), AlignError> {
-    let names: Vec<Vec<&str>> =
-        lane.files.iter().map(|file| file.to_str().unwrap_or_default().split(',').collect()).collect();
-    let is_list = |(file, names): (&PathBuf, &Vec<&str>)| names.len() > 1 && !file.exists();
-    let Some((file, _)) = lane.files.iter().zip(&names).find(|&of_file| is_list(of_file)) else { return Ok(()) };
-    let most = names.iter().map(Vec::len).max().unwrap_or(0);
-    let of_lane = |at: usize| names.iter().filter_map(|names| names.get(at).copied()).collect::<Vec<_>>().join(" ");
-    let lanes: Vec<String> = (0..most).map(of_lane).collect();
-    Err(AlignError::Usage(format!(
-        "there is no file {}: several lanes are not a list with commas, but have --reads each: write {}",
-        file.display(),
-        lanes.join(" --reads ")
-    )))
 }
 
 /// A note on each file that is in more than one lane.

@@ -1,5 +1,8 @@
 //! A command that is to be typed.
 
+use super::network::{self, is_url};
+use zerohop_process::quoted;
+
 /// A command of `align`, in parts.
 #[derive(Debug, Default)]
 pub(super) struct AlignCommand {
@@ -8,79 +11,52 @@ pub(super) struct AlignCommand {
     /// Options of the aligner.
     pub(super) engine_args: Vec<String>,
     pub(super) reference: Option<String>,
-    pub(super) reads: Vec<String>,
+    /// Files of reads: one each, or two of mates.
+    pub(super) lanes: Vec<Vec<String>>,
+    /// Where the output was to go, if that is on the network. Among the options is the name of a file here.
+    pub(super) output: Option<String>,
 }
 
 impl AlignCommand {
-    /// Files of reads that are on the network.
-    pub(super) fn urls(&self) -> impl Iterator<Item = &str> {
-        self.reads.iter().map(String::as_str).filter(|name| is_url(name))
+    /// A file that was to be read on the network.
+    pub(super) fn url(&self) -> Option<&str> {
+        self.reference.iter().chain(self.lanes.iter().flatten()).map(String::as_str).find(|name| is_url(name))
     }
 
-    /// Its words.
-    pub(super) fn words(&self) -> Vec<String> {
+    /// What is to be typed. What is on the network comes here first, if it is the reference, or through pipes.
+    pub(super) fn line(&self) -> String {
         let mut words = vec!["align".to_owned()];
         words.extend(self.options.iter().cloned());
         if !self.engine_args.is_empty() {
             words.extend(["--engine-args".to_owned(), self.engine_args.join(" ")]);
         }
-        words.extend(self.reference.iter().chain(&self.reads).cloned());
-        words
-    }
-
-    /// What is to be typed, so that reads that are on the network come through pipes.
-    pub(super) fn line(&self) -> String {
-        let fetch = |url: &str| format!("curl -sSfL {}", quoted(url));
-        match &self.reads[..] {
-            [url] if is_url(url) => {
-                let command = AlignCommand { reads: vec!["-".to_owned()], ..self.without_reads() };
-                format!("{} | {}", fetch(url), line(&command.words()))
+        let fetched = self.reference.as_deref().filter(|name| is_url(name));
+        words.extend(fetched.map(network::copy).or_else(|| self.reference.clone()));
+        let zerohop = line(&words);
+        let zerohop = match fetched {
+            Some(url) => format!("{} && {zerohop}", network::fetch(url)),
+            None => zerohop,
+        };
+        match &self.lanes[..] {
+            [] => zerohop,
+            [lane] if lane.len() == 1 && is_url(&lane[0]) && fetched.is_none() => {
+                format!("{} | {zerohop} -", network::stream(&lane[0]))
             }
-            reads if reads.iter().any(|name| is_url(name)) => {
-                let pipe = |name: &String| if is_url(name) { format!("<({})", fetch(name)) } else { quoted(name) };
-                let pipes: Vec<String> = reads.iter().map(pipe).collect();
-                format!("{} {}", line(&self.without_reads().words()), pipes.join(" "))
+            lanes => {
+                format!("{zerohop} {}", lanes.iter().map(|lane| piped(lane)).collect::<Vec<_>>().join(" --reads "))
             }
-            _ => line(&self.words()),
-        }
-    }
-
-    fn without_reads(&self) -> Self {
-        AlignCommand {
-            options: self.options.clone(),
-            engine_args: self.engine_args.clone(),
-            reference: self.reference.clone(),
-            reads: Vec::new(),
         }
     }
 }
 
-fn is_url(name: &str) -> bool {
-    ["http://", "https://", "ftp://"].iter().any(|scheme| name.starts_with(scheme))
+/// The files of a lane; those on the network come through pipes.
+fn piped(lane: &[String]) -> String {
+    let file = |name: &String| if is_url(name) { format!("<({})", network::stream(name)) } else { quoted(name) };
+    lane.iter().map(file).collect::<Vec<_>>().join(" ")
 }
 
 /// A command of zerohop as it is to be typed.
 pub(super) fn line(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     format!("zerohop {}", words.join(" "))
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "_./:=@%+,-~^".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_that_a_shell_would_change_are_quoted() {
-        assert_eq!([quoted("a.fq"), quoted("a b"), quoted("")], ["a.fq", "'a b'", "''"]);
-        assert_eq!(quoted("it's $x"), r"'it'\''s $x'");
-    }
 }

@@ -1,131 +1,223 @@
 //! Options of other aligners on a command line of `align`.
 
 use super::command::AlignCommand;
-use crate::args::Args;
-use clap::CommandFactory;
+use super::lists;
+use super::network::{self, is_url};
+use super::own::{Own, is_option};
+use std::slice::Iter;
 
 /// What shows that a command line was meant for another program.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Habit {
+    #[default]
     None,
     /// `-p 8`, as bowtie2 has it.
     Threads,
-    /// An option of one letter that zerohop does not have.
+    /// An option that zerohop does not have.
     Option(String),
+    /// `a.fq,b.fq`: a file of each lane.
+    List(String),
 }
 
 /// Options of `bwa mem` that have a value.
 const BWA_WITH_VALUE: &str = "kwdrcDWmABOELUxKThIGNXQsy";
+/// Options of `bwa mem` that strobealign, the default, has not.
+const BWA_ALONE: &str = "KYTwdD5";
 /// What minimap2's -x names; other aligners name their index by -x.
 const PRESETS: [&str; 6] = ["sr", "map-", "lr", "splice", "asm", "ava-"];
 
 /// Reads a command line, behind `align`; `exists` says whether there is a file.
 pub(super) fn read(words: &[String], exists: impl Fn(&str) -> bool) -> (Habit, AlignCommand) {
-    let own = Own::new();
-    let is_bwa = words.iter().any(|word| ["bwa-mem", "bwa", "bwa-mem2"].contains(&&**word));
-    let (mut habit, mut command, mut files, mut mates) = (Habit::None, AlignCommand::default(), Vec::new(), Vec::new());
-    let mut rest = words.iter();
-    while let Some(word) = rest.next() {
-        if word == "--" {
-            files.extend(rest.by_ref().cloned());
-            continue;
-        }
-        let Some(letter) = word.strip_prefix('-').and_then(|letters| letters.chars().next()) else {
-            files.push(word.clone());
-            continue;
-        };
-        let next = rest.as_slice().first().cloned();
-        let is_number = next.as_ref().is_some_and(|next| next.parse::<f64>().is_ok() && !exists(next));
-        if letter == 'p' && word.len() == 2 && is_number {
-            if habit == Habit::None {
-                habit = Habit::Threads;
-            }
-            command.options.extend([Some("-t".to_owned()), next].into_iter().flatten());
-            rest.next();
-            continue;
-        }
-        if let Some(has_value) = own.of(word) {
-            match word.as_str() {
-                "--engine-args" => command.engine_args.extend(next),
-                _ => {
-                    command.options.push(word.clone());
-                    command.options.extend(next.filter(|_| has_value));
-                }
-            }
-            if has_value {
-                rest.next();
-            }
-            continue;
-        }
-        if word.starts_with("--") {
-            // It is told of by itself.
-            command.options.push(word.clone());
-            continue;
-        }
-        if habit == Habit::None {
-            habit = Habit::Option(format!("-{letter}"));
-        }
-        let is_preset = |value: &String| PRESETS.iter().any(|preset| value.starts_with(preset));
-        let ours = match letter {
-            '@' => Some("-t"),
-            'S' => Some("-o"),
-            'O' if next.as_ref().is_some_and(|value| ["sam", "bam", "cram"].contains(&&**value)) => Some("--format"),
-            _ => None,
-        };
-        match (letter, ours) {
-            (_, Some(option)) => {
-                command.options.push(option.to_owned());
-                command.options.extend(rest.next().cloned());
-            }
-            ('1' | '2' | 'U', _) => mates.extend(rest.next().cloned()),
-            ('x', _) if !is_bwa && !next.as_ref().is_some_and(is_preset) => command.reference = rest.next().cloned(),
-            ('a', _) if word == "-ax" => {
-                command.engine_args.push("-x".to_owned());
-                command.engine_args.extend(rest.next().cloned());
-            }
-            // What zerohop writes is SAM without it.
-            ('a', _) if word.len() == 2 && !is_bwa => {}
-            ('b', _) if word.len() == 2 => command.options.extend(["--format".to_owned(), "bam".to_owned()]),
-            _ => {
-                command.engine_args.push(word.clone());
-                let of_bwa = is_bwa && BWA_WITH_VALUE.contains(letter);
-                if word.len() == 2 && (is_number || of_bwa || next.as_ref().is_some_and(is_preset)) {
-                    command.engine_args.extend(rest.next().cloned());
-                }
-            }
-        }
+    let engine = engine_meant(words);
+    let is_of_bwa = |word: &String| ["bwa-mem", "bwa", "bwa-mem2"].contains(&&**word);
+    let mut reader = Reader {
+        rest: words.iter(),
+        own: Own::of_command("align"),
+        exists,
+        is_bwa: engine == Some("bwa-mem") || words.iter().any(is_of_bwa),
+        habit: Habit::None,
+        command: AlignCommand::default(),
+        files: Vec::new(),
+        mates: Vec::new(),
+        lanes_before: 0,
+    };
+    if let Some(engine) = engine {
+        reader.command.options.extend(["--engine".to_owned(), engine.to_owned()]);
     }
-    let mut files = files.into_iter();
-    command.reference = command.reference.or_else(|| files.next());
-    command.reads = mates.into_iter().chain(files).collect();
-    (habit, command)
+    while let Some(word) = reader.rest.next() {
+        reader.take(word);
+    }
+    reader.end()
 }
 
-/// The options of `align`, and which of them have a value that is the next word.
-struct Own(Vec<(String, bool)>);
+/// The engine that options are of, if none is named and strobealign does not have them.
+fn engine_meant(words: &[String]) -> Option<&'static str> {
+    let is_named = |word: &String| ["--engine", "--aligner"].iter().any(|option| word.starts_with(option));
+    let is_bowties = |word: &String| ["-1", "-2", "-U"].contains(&&**word);
+    if words.iter().any(|word| is_named(word) || is_bowties(word)) {
+        return None;
+    }
+    let pairs = || words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
+    if pairs().any(|(word, next)| ["-x", "-ax"].contains(&&**word) && next.is_some_and(|next| is_preset(next))) {
+        return Some("minimap2");
+    }
+    // strobealign's -M has a value.
+    let is_bwas = |(word, next): (&String, Option<&String>)| match word.strip_prefix('-') {
+        Some("M") => !next.is_some_and(|next| is_number(next)),
+        Some(letters) => letters.starts_with(|letter| BWA_ALONE.contains(letter)),
+        None => false,
+    };
+    pairs().any(is_bwas).then_some("bwa-mem")
+}
 
-impl Own {
-    fn new() -> Self {
-        let program = Args::command();
-        let arguments = program.find_subcommand("align").into_iter().flat_map(|align| align.get_arguments());
-        let options = arguments.flat_map(|argument| {
-            let has_value = argument.get_action().takes_values() && !argument.is_require_equals_set();
-            let short = argument.get_short().map(|letter| format!("-{letter}"));
-            let long = argument.get_long().map(|name| format!("--{name}"));
-            [short, long].into_iter().flatten().map(move |name| (name, has_value))
-        });
-        let of_all = ["-h", "--help"].map(|name| (name.to_owned(), false));
-        Own(options.chain(of_all).collect())
+fn is_preset(word: &str) -> bool {
+    PRESETS.iter().any(|preset| word.starts_with(preset))
+}
+
+/// Whether it is a number, such as 8 or 500M.
+fn is_number(word: &str) -> bool {
+    word.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G']).parse::<f64>().is_ok()
+}
+
+/// A command line that is read from the left.
+struct Reader<'w, E> {
+    rest: Iter<'w, String>,
+    own: Own,
+    exists: E,
+    is_bwa: bool,
+    habit: Habit,
+    command: AlignCommand,
+    /// Words without an option: REF and reads.
+    files: Vec<String>,
+    /// Reads behind options of other aligners.
+    mates: Vec<String>,
+    /// Lanes of --reads that stand before other reads.
+    lanes_before: usize,
+}
+
+impl<E: Fn(&str) -> bool> Reader<'_, E> {
+    fn take(&mut self, word: &str) {
+        if word == "--" {
+            self.files.extend(self.rest.by_ref().cloned());
+        } else if !is_option(word) {
+            self.files.push(word.to_owned());
+        } else if word == "-p" && self.is_number_next() {
+            self.notice(Habit::Threads);
+            self.take_as("-t");
+        } else if word == "--reads" {
+            self.take_lane();
+        } else if let Some(has_value) = self.own.has_value(word) {
+            self.take_own(word, has_value);
+        } else if word.starts_with("--") {
+            self.take_long(word);
+        } else {
+            self.take_short(word);
+        }
     }
 
-    /// Whether the next word is the value of this option; none if it is no option of ours.
-    fn of(&self, word: &str) -> Option<bool> {
-        let find = |name: &str| self.0.iter().find(|(own, _)| own == name).map(|(_, has_value)| *has_value);
-        let (name, is_glued) = match word.split_once('=') {
-            Some((name, _)) if word.starts_with("--") => (name, true),
-            _ if !word.starts_with("--") && word.chars().count() > 2 => (word.get(..2)?, true),
-            _ => (word, false),
+    /// The first habit counts.
+    fn notice(&mut self, habit: Habit) {
+        if self.habit == Habit::None {
+            self.habit = habit;
+        }
+    }
+
+    fn next(&self) -> Option<&String> {
+        self.rest.as_slice().first()
+    }
+
+    fn is_number_next(&self) -> bool {
+        self.next().is_some_and(|next| is_number(next) && !(self.exists)(next))
+    }
+
+    /// The next word is the value of this option of ours.
+    fn take_as(&mut self, option: &str) {
+        self.command.options.push(option.to_owned());
+        self.command.options.extend(self.rest.next().cloned());
+    }
+
+    /// The files behind --reads.
+    fn take_lane(&mut self) {
+        let files: Vec<String> =
+            self.rest.as_slice().iter().take_while(|word| !is_option(word)).take(2).cloned().collect();
+        self.rest.by_ref().take(files.len()).for_each(drop);
+        self.lanes_before += usize::from(self.files.len() < 2 && self.mates.is_empty());
+        self.command.lanes.push(files);
+    }
+
+    fn take_own(&mut self, word: &str, has_value: bool) {
+        let value = if has_value { self.rest.next().cloned() } else { None };
+        match (word, value) {
+            ("--engine-args", Some(arguments)) => self.command.engine_args.push(arguments),
+            ("-o" | "--output", Some(url)) if is_url(&url) => {
+                self.command.options.extend([word.to_owned(), network::copy(&url)]);
+                self.command.output = Some(url);
+            }
+            (_, value) => {
+                self.command.options.push(word.to_owned());
+                self.command.options.extend(value);
+            }
+        }
+    }
+
+    /// What we do not have is told of elsewhere, but for what is known.
+    fn take_long(&mut self, word: &str) {
+        match word {
+            "--aligner" => self.take_as("--engine"),
+            "--reference" | "--ref" => self.command.reference = self.rest.next().cloned(),
+            "--bam" => self.command.options.extend(["--format".to_owned(), "bam".to_owned()]),
+            _ => return self.command.options.push(word.to_owned()),
+        }
+        self.notice(Habit::Option(word.to_owned()));
+    }
+
+    fn take_short(&mut self, word: &str) {
+        let (name, is_alone) = match word.char_indices().nth(2) {
+            Some((end, _)) => (&word[..end], false),
+            None => (word, true),
         };
-        find(name).map(|has_value| has_value && !is_glued)
+        self.notice(Habit::Option(name.to_owned()));
+        let is_format = self.next().is_some_and(|value| ["sam", "bam", "cram"].contains(&&**value));
+        let is_preset_next = self.next().is_some_and(|next| is_preset(next));
+        match name {
+            "-@" => self.take_as("-t"),
+            "-S" => self.take_as("-o"),
+            "-O" if is_format => self.take_as("--format"),
+            "-1" | "-2" | "-U" => self.mates.extend(self.rest.next().cloned()),
+            "-x" if !self.is_bwa && !is_preset_next => self.command.reference = self.rest.next().cloned(),
+            "-a" if word == "-ax" => {
+                self.command.engine_args.push("-x".to_owned());
+                self.command.engine_args.extend(self.rest.next().cloned());
+            }
+            // What zerohop writes is SAM without it.
+            "-a" if is_alone && !self.is_bwa => {}
+            "-b" if is_alone => self.command.options.extend(["--format".to_owned(), "bam".to_owned()]),
+            // How much is said is not asked for.
+            "-v" if is_alone && self.is_number_next() => drop(self.rest.next()),
+            "-v" => {}
+            _ => {
+                self.command.engine_args.push(word.to_owned());
+                let of_bwa = self.is_bwa && name.ends_with(|letter| BWA_WITH_VALUE.contains(letter));
+                if is_alone && (self.is_number_next() || of_bwa || is_preset_next) {
+                    self.command.engine_args.extend(self.rest.next().cloned());
+                }
+            }
+        }
+    }
+
+    fn end(mut self) -> (Habit, AlignCommand) {
+        let mut files = self.files.into_iter();
+        self.command.reference = self.command.reference.or_else(|| files.next());
+        let unnamed: Vec<String> = self.mates.into_iter().chain(files).collect();
+        if !unnamed.is_empty() {
+            self.command.lanes.insert(self.lanes_before, unnamed);
+        }
+        if let Some(list) = self.command.lanes.iter().flatten().find(|name| lists::is_list(name, &self.exists)) {
+            if self.habit == Habit::None {
+                self.habit = Habit::List(list.clone());
+            }
+            self.command.lanes = self.command.lanes.iter().flat_map(|lane| lists::lanes(lane, &self.exists)).collect();
+        }
+        (self.habit, self.command)
     }
 }

@@ -2,19 +2,27 @@
 
 mod command;
 mod habits;
+mod index;
+mod lists;
+mod network;
+mod own;
 mod values;
 
+use crate::args::Args;
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use command::AlignCommand;
 use habits::Habit;
+use own::is_option;
 use std::ffi::OsString;
 use std::path::Path;
 
 /// What to say of a command line that is of another program, or looks right and means something else.
 pub fn instead(words: impl Iterator<Item = OsString>) -> Option<String> {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-    let said = values::value_apart(&words).or_else(|| of_program(&words)).or_else(|| of_index(&words));
-    said.or_else(|| of_align(&words))
+    let said = values::value_apart(&words).or_else(|| of_version(&words)).or_else(|| of_program(&words));
+    let said = said.or_else(|| without_command(&words)).or_else(|| of_index(&words));
+    said.or_else(|| of_plan(&words)).or_else(|| of_align(&words))
 }
 
 /// Programs, and what does the same: words of `zerohop`.
@@ -24,14 +32,25 @@ const PROGRAMS: [(&[&str], &[&str]); 10] = [
     (&["mem"], &["align", "--engine", "bwa-mem"]),
     (&["bwa", "index"], &["index", "--engine", "bwa-mem"]),
     (&["bwa-mem2", "index"], &["index", "--engine", "bwa-mem"]),
+    (&["bwa-mem"], &["align", "--engine", "bwa-mem"]),
     (&["strobealign"], &["align"]),
     (&["minimap2"], &["align", "--engine", "minimap2"]),
     (&["bowtie2"], &["align", "--engine", "bowtie2"]),
     (&["hisat2"], &["align", "--engine", "hisat2"]),
-    (&["bowtie2-build"], &["index", "--engine", "bowtie2"]),
 ];
 /// What `align` does beside aligning.
-const STEPS: [&str; 6] = ["samtools", "sort", "markdup", "fixmate", "stats", "mosdepth"];
+const STEPS: [&str; 10] =
+    ["samtools", "sort", "markdup", "fixmate", "stats", "flagstat", "idxstats", "coverage", "mosdepth", "picard"];
+
+/// The version, as other programs are asked for it.
+fn of_version(words: &[String]) -> Option<String> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let is_meant =
+        matches!(words[..], ["version" | "-v" | "-version"] | ["align" | "index", "-v" | "-V" | "--version"]);
+    is_meant.then(|| {
+        format!("zerohop tells its version with --version: write\n  {}", command::line(&["--version".to_owned()]))
+    })
+}
 
 /// Where the first word is no command, but a program.
 fn of_program(words: &[String]) -> Option<String> {
@@ -42,33 +61,70 @@ fn of_program(words: &[String]) -> Option<String> {
              --mark-duplicates --qc -o out.bam REF READS_1 READS_2"
         ));
     }
+    if first == "view" {
+        let words =
+            "align writes what the name of its output says, as in\n  zerohop align -o out.bam REF READS_1 READS_2";
+        return Some(format!("there is no command 'view': {words}"));
+    }
+    if let Some(aligner) = first.strip_suffix("-build").filter(|name| ["bowtie", "bowtie2", "hisat2"].contains(name)) {
+        return Some(format!(
+            "there is no command '{first}': {aligner} makes its index before it aligns, with\n  zerohop align --engine \
+             {aligner} --build-index -o out.bam REF READS_1 READS_2"
+        ));
+    }
     let is_typed = |program: &[&str]| words.iter().take(program.len()).eq(program);
     let (program, ours) = PROGRAMS.iter().find(|(program, _)| is_typed(program))?;
-    let typed: Vec<String> =
-        ours.iter().map(|word| (*word).to_owned()).chain(words[program.len()..].to_vec()).collect();
-    let written = match of_habits(&typed) {
-        Some((_, command)) => command.words(),
-        None => typed,
-    };
-    Some(format!("there is no command '{}': write\n  {}", program.join(" "), command::line(&written)))
+    let typed = [&ours.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), &words[program.len()..]].concat();
+    Some(format!("there is no command '{}': write\n  {}", program.join(" "), right(&typed)))
 }
 
-/// `index -p PREFIX`, as bwa has it.
+/// Where the command is left out, as with strobealign: files alone, or options before them.
+fn without_command(words: &[String]) -> Option<String> {
+    let is_file = |word: &String| Path::new(word).is_file();
+    let first = words.first()?;
+    if !(is_file(first) || is_option(first) && words.iter().any(is_file)) {
+        return None;
+    }
+    let program = Args::command();
+    let typed = [&["align".to_owned()], words].concat();
+    let is_missing = words.iter().all(|word| program.find_subcommand(word).is_none());
+    is_missing.then(|| format!("the command is missing: write\n  {}", right(&typed)))
+}
+
+/// A command line of zerohop, without habits.
+fn right(typed: &[String]) -> String {
+    let right = match typed.split_first() {
+        Some((first, rest)) if first == "index" => index::instead(rest).map(|(_, line)| line),
+        _ => of_habits(typed).map(|(_, command)| command.line()),
+    };
+    right.unwrap_or_else(|| command::line(typed))
+}
+
 fn of_index(words: &[String]) -> Option<String> {
-    let at = words.iter().position(|word| word == "-p").filter(|_| words[0] == "index")?;
-    let others = words.iter().enumerate().filter(|(number, _)| ![at, at + 1].contains(number));
-    let others: Vec<String> = others.map(|(_, word)| word.clone()).collect();
-    Some(format!("an index has the name of its reference, with endings: write\n  {}", command::line(&others)))
+    let (first, rest) = words.split_first()?;
+    let (why, line) = index::instead(rest).filter(|_| first == "index")?;
+    Some(format!("{why}: write\n  {line}"))
+}
+
+/// `plan REF`.
+fn of_plan(words: &[String]) -> Option<String> {
+    let [_, reference] = words else { return None };
+    let is_meant = words[0] == "plan" && Path::new(reference).is_file();
+    let typed = ["plan".to_owned(), "--reference".to_owned(), reference.clone()];
+    is_meant.then(|| format!("the reference is behind its option: write\n  {}", command::line(&typed)))
 }
 
 fn of_align(words: &[String]) -> Option<String> {
     let (habit, command) = of_habits(words)?;
-    let url = command.urls().next().map(str::to_owned);
-    let why = match (habit, url) {
-        (_, Some(url)) => format!("{url}: zerohop reads files and pipes"),
-        (Habit::Threads, _) => "-p says that the mates follow each other in one file, and threads are -t".to_owned(),
-        (Habit::Option(option), _) => format!("zerohop has no option {option}"),
-        (Habit::None, None) => return None,
+    let why = match (habit, command.url(), &command.output) {
+        (_, Some(url), _) => format!("{url}: zerohop reads files and pipes"),
+        (_, None, Some(url)) => format!("{url}: zerohop writes files and pipes"),
+        (Habit::Threads, ..) => "-p says that the mates follow each other in one file, and threads are -t".to_owned(),
+        (Habit::Option(option), ..) => format!("zerohop has no option {option}"),
+        (Habit::List(list), ..) => {
+            format!("there is no file {list}: several lanes are no list with commas, but have --reads each")
+        }
+        (Habit::None, None, None) => return None,
     };
     Some(format!("{why}: write\n  {}", command.line()))
 }
@@ -106,6 +162,11 @@ mod tests {
             ("bwa mem -K 100 -Y -t8 ref.fa 1.fq", "align --engine bwa-mem -t8 --engine-args '-K 100 -Y' ref.fa 1.fq"),
             ("bwa index ref.fa", "index --engine bwa-mem ref.fa"),
             ("index -p prefix ref.fa", "index ref.fa"),
+            ("index -a bwtsw ref.fa", "index --engine bwa-mem ref.fa"),
+            ("bwa index -a bwtsw -p x ref.fa", "index --engine bwa-mem ref.fa"),
+            ("index -t 2 ref.fa prefix", "index -t 2 ref.fa"),
+            ("version", "--version"),
+            ("align --version", "--version"),
             ("align -p 2 ref.fa 1.fq 2.fq", "align -t 2 ref.fa 1.fq 2.fq"),
             ("align -@ 4 ref.fa 1.fq", "align -t 4 ref.fa 1.fq"),
             ("align -x ref -1 1.fq -2 2.fq -S out.sam", "align -o out.sam ref 1.fq 2.fq"),
@@ -115,16 +176,33 @@ mod tests {
             ("align --engine bwa-mem -a ref.fa 1.fq", "align --engine bwa-mem --engine-args -a ref.fa 1.fq"),
             ("align -O bam ref.fa 1.fq", "align --format bam ref.fa 1.fq"),
             ("align -k 10 ref.fa 1.fq", "align --engine-args '-k 10' ref.fa 1.fq"),
+            ("align -M 10 ref.fa 1.fq", "align --engine-args '-M 10' ref.fa 1.fq"),
+            ("align -v 3 ref.fa 1.fq", "align ref.fa 1.fq"),
+            ("align -Y -M ref.fa 1.fq", "align --engine bwa-mem --engine-args '-Y -M' ref.fa 1.fq"),
+            ("align -ax sr -K 500M ref.fa 1.fq", "align --engine minimap2 --engine-args '-x sr -K 500M' ref.fa 1.fq"),
+            ("align --aligner bwa-mem --ref ref.fa 1.fq", "align --engine bwa-mem ref.fa 1.fq"),
+            ("align ref.fa a_1,b_1 a_2,b_2", "align ref.fa a_1 a_2 --reads b_1 b_2"),
+            ("align ref.fa --reads a,b", "align ref.fa a --reads b"),
+            ("align -@ 2 --reads a_1 a_2 ref.fa b_1 --reads c", "align -t 2 ref.fa a_1 a_2 --reads b_1 --reads c"),
+            ("bowtie2 -x ref -1 a_1,b_1 -2 a_2,b_2", "align --engine bowtie2 ref a_1 a_2 --reads b_1 b_2"),
         ] {
             let said = said(typed).unwrap_or_default();
             assert!(said.ends_with(&format!(": write\n  zerohop {wanted}")), "{typed}: {said}");
         }
+        assert!(said("bowtie2-build ref.fa ref").is_some_and(|words| words.contains("--engine bowtie2 --build-index")));
         assert!(said("sort x.bam").is_some_and(|words| words.contains("--sort --mark-duplicates")));
         let piped = said("align ref.fa https://x.org/1.fq").unwrap_or_default();
         assert!(piped.ends_with("\n  curl -sSfL https://x.org/1.fq | zerohop align ref.fa -"), "{piped}");
         let both = said("align ref.fa https://x.org/1.fq https://x.org/2.fq").unwrap_or_default();
         let wanted = "align ref.fa <(curl -sSfL https://x.org/1.fq) <(curl -sSfL https://x.org/2.fq)";
         assert!(both.ends_with(wanted), "{both}");
+        let reference = said("align https://x.org/ref.fa 1.fq").unwrap_or_default();
+        assert!(
+            reference.ends_with("\n  curl -sSfLO https://x.org/ref.fa && zerohop align ref.fa 1.fq"),
+            "{reference}"
+        );
+        let output = said("align -o s3://x/o.bam ref.fa 1.fq").unwrap_or_default();
+        assert!(output.ends_with("\n  zerohop align -o o.bam ref.fa 1.fq"), "{output}");
     }
 
     #[test]

@@ -11,13 +11,11 @@ const ROWS: &[(&str, &str)] = &[
     ("./1.fq was given as both files of a pair", "align ../ref.fa 1.fq ./1.fq"),
     ("1.fq was given as both files of a pair", "align ../ref.fa --reads 1.fq 1.fq"),
     (
-        "there is no file 1.fq,2.fq: several lanes are not a list with commas, but have --reads each: write 1.fq \
-         --reads 2.fq",
+        "there is no file 1.fq,2.fq: several lanes are no list with commas, but have --reads each: write",
         "align ../ref.fa 1.fq,2.fq",
     ),
     (
-        "there is no file a_1.fq,b_1.fq: several lanes are not a list with commas, but have --reads each: write a_1.fq \
-         a_2.fq --reads b_1.fq b_2.fq",
+        "there is no file a_1.fq,b_1.fq: several lanes are no list with commas, but have --reads each: write",
         "align ../ref.fa a_1.fq,b_1.fq a_2.fq,b_2.fq",
     ),
     ("with --interleaved each lane has one file", "align ../ref.fa -p --reads 1.fq 2.fq"),
@@ -89,6 +87,9 @@ const ROWS: &[(&str, &str)] = &[
         "-p says that the mates follow each other in one file, and threads are -t: write",
         "align -p 2 ../ref.fa 1.fq 2.fq",
     ),
+    ("the command is missing: write", "../ref.fa 1.fq 2.fq"),
+    ("the command is missing: write", "-t 2 ../ref.fa 1.fq 2.fq"),
+    ("the reference is behind its option: write", "plan ../ref.fa"),
     ("https://x.org/1.fq: zerohop reads files and pipes: write", "align ../ref.fa https://x.org/1.fq"),
     ("an index has the name of its reference, with endings: write", "index -p prefix ../ref.fa"),
     (

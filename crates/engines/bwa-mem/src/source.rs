@@ -18,6 +18,7 @@ use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexError, IndexSource, MakingCost, OnStart};
 use zerohop_model::machine::Bytes;
 use zerohop_model::record::Contig;
+use zerohop_process::quoted;
 
 /// What an index is made of.
 pub(crate) enum IndexFrom {
@@ -55,7 +56,7 @@ impl IndexFrom {
             Some(missing) => Err(IndexError::Missing(format!(
                 "{}: it does not exist: make the index with 'zerohop index --engine {NAME} {}'",
                 missing.display(),
-                reference.display()
+                quoted(&reference.to_string_lossy())
             ))),
         }
     }
@@ -112,7 +113,7 @@ impl IndexSource for BwaMemIndexSource {
     }
 
     fn note(&self) -> Option<String> {
-        let (file, reference) = (self.file.display(), self.reference.display());
+        let (file, reference) = (self.file.display(), quoted(&self.reference.to_string_lossy()));
         match &self.from {
             IndexFrom::Files if !path(&self.reference, digests::ENDING).exists() => Some(format!(
                 "{file}: another program made this index: there are no digests beside it, so some damage to it would \

@@ -15,7 +15,10 @@ pub enum ExternalError {
         what: String,
     },
     /// The program is not on this machine.
-    #[error("{title} is not installed (no program {} is on the PATH)", names.join(", or "))]
+    #[error(
+        "{title} is not installed (no program {} is on the PATH): 'zerohop engines' lists those that are here",
+        names.join(", or ")
+    )]
     NotFound {
         /// The aligner.
         title: String,

@@ -14,6 +14,7 @@ use zerohop_model::index::{
     IndexError, IndexProvider, IndexSource, MakingNews, OnStart, Product, Resident, SavedIndex, Told, Wanted,
 };
 use zerohop_model::machine::Bytes;
+use zerohop_process::quoted;
 
 /// Bytes of the index per base, with some to spare (measured: 4.1 to 4.2).
 const INDEX_BYTES_PER_BASE: f64 = 4.3;
@@ -175,7 +176,7 @@ impl IndexSource for StrobealignIndexSource {
     fn note(&self) -> Option<String> {
         if let Some((other, why)) = &self.passed_over {
             let arguments = index_arguments(self.parameters.read_length().unwrap_or(0), &self.parameters.words());
-            let (other, reference) = (other.display(), self.reference.display());
+            let (other, reference) = (other.display(), quoted(&self.reference.to_string_lossy()));
             return Some(format!(
                 "{other} was not used, for it was made for other {why}: 'zerohop index{arguments} {reference}' makes \
                  an index for these."
