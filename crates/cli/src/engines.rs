@@ -37,6 +37,17 @@ pub fn run(args: &EnginesArgs) -> Result<(), CommandFailure> {
     crate::print(text.as_bytes())
 }
 
+/// The names of the engines in our own process that align.
+pub fn own_names() -> Vec<String> {
+    engines::all_embedded().map(|provider| provider.engine().0.to_owned()).collect()
+}
+
+/// The names of all aligners. What a wrong descriptor of the user's describes has none.
+pub fn names() -> Vec<String> {
+    let described = descriptors::all(&[]).unwrap_or_default().into_iter().map(|descriptor| descriptor.name);
+    own_names().into_iter().chain(described).collect()
+}
+
 fn table(entries: &[EngineEntry]) -> String {
     let mut rows = vec![["engine", "version", "order of records", "index shared by", "found"].map(str::to_owned)];
     for provider in engines::all_embedded() {

@@ -27,6 +27,7 @@ mod tune;
 
 use args::search::DbCommand;
 use args::{Args, Command};
+use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory, FromArgMatches};
 use failure::CommandFailure;
 use std::process::ExitCode;
@@ -91,19 +92,28 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), CommandFailure
         Command::Report(args) => report::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Topo(topo) => topo::run(&topo),
-        Command::Completions { shell } => {
-            // What may follow such an option as a word of its own is no value of it, but a file.
-            let without_values = |arg: clap::Arg| match arg.is_require_equals_set() {
-                true => arg.value_parser(clap::value_parser!(String)),
-                false => arg,
-            };
-            let all = Args::command().mut_subcommands(|command| command.mut_args(without_values));
-            let (mut all, mut out) = (all, Vec::new());
-            clap_complete::generate(shell, &mut all, "zerohop", &mut out);
-            print(&out)
-        }
+        Command::Completions { shell } => print(&completions(shell)),
         Command::Man { command } => print(&manual(&command)?),
     }
+}
+
+/// The completion script of a shell.
+fn completions(shell: clap_complete::Shell) -> Vec<u8> {
+    let (all, own) = (engines::names(), engines::own_names());
+    let with_values = |command: clap::Command| {
+        let names = if command.get_name() == "index" { own.clone() } else { all.clone() };
+        command.mut_args(|arg| match arg.get_long() {
+            Some("engine") if arg.get_possible_values().is_empty() => {
+                arg.value_parser(PossibleValuesParser::new(&names))
+            }
+            // What may follow such an option as a word of its own is no value of it, but a file.
+            _ if arg.is_require_equals_set() => arg.value_parser(clap::value_parser!(String)),
+            _ => arg,
+        })
+    };
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut Args::command().mut_subcommands(with_values), "zerohop", &mut out);
+    out
 }
 
 /// The manual page of zerohop, or of a command.
