@@ -68,6 +68,11 @@ pub trait Engine: Send + Sync {
     /// Its name and version as @PG has them: `("strobealign", "0.19.1")`.
     fn program(&self) -> (&str, &str);
 
+    /// What @PG says of it (DS), where name and version do not say whose records it has.
+    fn description(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether the header has a line (@PG) of it.
     fn is_in_header(&self) -> bool {
         true

@@ -28,6 +28,8 @@ pub struct Program {
     pub name: String,
     /// Its version (VN).
     pub version: String,
+    /// What it is (DS), where name and version do not say enough.
+    pub description: Option<String>,
     /// Its command line (CL), if it had one.
     pub command_line: Option<String>,
 }
@@ -285,6 +287,9 @@ impl Header {
                 let _ = write!(out, "\tPP:{previous}");
             }
             let _ = write!(out, "\tVN:{}", program.version);
+            if let Some(description) = &program.description {
+                let _ = write!(out, "\tDS:{description}");
+            }
             if let Some(line) = &program.command_line {
                 // A tab or a line end in an argument would end the field.
                 let line = line.replace(|c: char| c.is_ascii_control(), " ");
@@ -366,6 +371,7 @@ mod tests {
         let program = |name: &str, line: Option<&str>| Program {
             name: name.into(),
             version: "1".into(),
+            description: line.is_none().then(|| "as c 2".into()),
             command_line: line.map(Into::into),
         };
         let header = Header {
@@ -374,7 +380,7 @@ mod tests {
             programs: vec![program("a", None), program("b", Some("b -R '\t'"))],
             ..Header::default()
         };
-        let expected = "\tGO:query\n@SQ\tSN:c\tLN:9\n@RG\tID:x\tSM:y\n@PG\tID:a\tPN:a\tVN:1\n\
+        let expected = "\tGO:query\n@SQ\tSN:c\tLN:9\n@RG\tID:x\tSM:y\n@PG\tID:a\tPN:a\tVN:1\tDS:as c 2\n\
                         @PG\tID:b\tPN:b\tPP:a\tVN:1\tCL:b -R ' '\n";
         let head = "@HD\tVN:1.6\tSO:unsorted";
         assert_eq!(header.text(), format!("{head}{expected}"));
@@ -395,7 +401,7 @@ mod tests {
     }
 
     fn program(name: &str) -> Program {
-        Program { name: name.into(), version: "2".into(), command_line: None }
+        Program { name: name.into(), version: "2".into(), description: None, command_line: None }
     }
 
     #[test]

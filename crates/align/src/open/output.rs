@@ -84,5 +84,5 @@ pub fn no_header(job: &Job) -> AlignError {
 /// zerohop itself, for @PG.
 pub fn zerohop(job: &Job) -> Program {
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    Program { name: "zerohop".to_owned(), version, command_line: Some(job.command.clone()) }
+    Program { name: "zerohop".to_owned(), version, description: None, command_line: Some(job.command.clone()) }
 }

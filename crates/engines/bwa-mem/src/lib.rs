@@ -89,6 +89,10 @@ impl Engine for BwaMem {
         (NAME, VERSION)
     }
 
+    fn description(&self) -> Option<&str> {
+        Some("records of bwa mem 0.7.17")
+    }
+
     fn cut(&self) -> Cut {
         Cut::at(self.options.cohort_bases).in_pieces_of(PIECE_BASES)
     }

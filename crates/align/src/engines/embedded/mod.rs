@@ -100,7 +100,12 @@ impl<'j> EmbeddedEngine<'j> {
 
     fn header(&self) -> Header {
         let (name, version) = self.engine.program();
-        let own = Program { name: name.to_owned(), version: version.to_owned(), command_line: None };
+        let own = Program {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            description: self.engine.description().map(str::to_owned),
+            command_line: None,
+        };
         let own = self.engine.is_in_header().then_some(own);
         Header {
             contigs: self.engine.contigs().to_vec(),

@@ -67,7 +67,7 @@ impl<'a> Late<'a> {
         // Most aligners name themselves.
         if !header.lines.iter().any(|line| line.starts_with("@PG")) {
             let (name, version) = (self.found.descriptor.name.clone(), self.found.version.clone());
-            whole.programs.push(Program { name, version, command_line: None });
+            whole.programs.push(Program { name, version, description: None, command_line: None });
         }
         whole.programs.push(output::zerohop(self.job));
         let sink = output::open(self.job, whole, self.shared.as_ref())?;
