@@ -263,7 +263,7 @@ signals() {
             for format in sam bam; do
                 rm -f out/*
                 # job control, lest SIGINT be ignored in the background
-                eval "set -m; \"\$ZEROHOP\" align -q -t 2 -o out/k.$format ref.fa $reads & pid=\$!; set +m"
+                eval "set -m; \"\$ZEROHOP\" align -q -t 2 -o out/k.$format ref.fa $reads 2> stderr & pid=\$!; set +m"
                 at_work $pid
                 kill -$signal $pid
                 rc=0

@@ -185,6 +185,7 @@ fn align_by(
     among: Option<OneOfMany<'_>>,
 ) -> Result<Option<Done>, AlignError> {
     let started = Instant::now();
+    let interruption = if among.is_none() { tell::if_interrupted(job) } else { None };
     let until = job.time_limit.map(|limit| started + limit);
     if embedded.is_some() {
         zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
@@ -208,6 +209,8 @@ fn align_by(
     notes.extend(part.notes());
     let written = finish::WrittenFiles { sink, header, collected: outcome.lengths, sorted };
     let threads = engine.plan().workers.len();
+    // From here on the files may have their names.
+    drop(interruption);
     let Some(of_ranks) = part.finish(job, written, &mut report, threads)? else { return Ok(None) };
 
     let (comparison, not_compared) = engine.compare().map_or_else(|error| (None, Some(error)), |c| (c, None));

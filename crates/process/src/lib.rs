@@ -10,7 +10,8 @@
 //!   [`lock`] has locks as files.
 //! - [`standard`] is standard output, and [`Ending`] how a program ends that failed: its exit status, and its last
 //!   words.
-//! - [`tell`] writes to standard error. A terminal that has gone away, or a closed pipe, is no reason to fail.
+//! - [`tell`] writes to standard error. A terminal that has gone away, or a closed pipe, is no reason to fail. With
+//!   [`Interruption`] SIGINT does not end a program without a word.
 //!
 //! Children, in the order of their lives:
 //!
@@ -44,6 +45,7 @@ mod file;
 mod files;
 mod identity;
 mod idle;
+mod interruption;
 pub mod json;
 mod last_words;
 pub mod lock;
@@ -80,6 +82,7 @@ pub use file::{give_name, is_written_in_place, sync_folder, target_of, write};
 pub use files::allow_more_files;
 pub use identity::{Identity, file_ends};
 pub use idle::{Limits, Stopped, end_programs};
+pub use interruption::Interruption;
 pub use last_words::{how_it_ended, last_lines, last_lines_of};
 pub use lock::{has_no_locks, open_shared};
 pub use on_path::on_path;
@@ -91,5 +94,7 @@ pub use running::running_time;
 pub use running_child::RunningChild;
 pub use signals::{HeldSignals, Signal, see_children_end};
 pub use system::{GIVEN_FDS, STDIN, own_program};
-pub use temporary::{NewFolder, TemporaryFolder, TemporaryLink, end_as_first_process, remove_temporaries};
+pub use temporary::{
+    NewFolder, TemporaryFolder, TemporaryLink, end_as_first_process, remove_temporaries, tell_if_interrupted,
+};
 pub use user_folder::user_folder;

@@ -6,6 +6,7 @@
 //! writes the same file, see [`crate::NewFile`].
 #![allow(unsafe_code)]
 
+use crate::interruption::{self, Interruption};
 use crate::system::{self, errno, is_of_kernel};
 use libc::{c_char, c_int, c_void, siginfo_t};
 use std::ffi::CString;
@@ -66,7 +67,7 @@ impl Temporary {
     /// A path with a NUL byte.
     pub(crate) fn enter(path: &Path) -> std::io::Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes())?.into_raw();
-        HANDLED.call_once(|| handle(BEFORE.get_or_init(unhandled)));
+        handle_signals();
         let (is_there, before) = (AtomicBool::new(true), LAST.load(Ordering::Acquire));
         let entry = Box::leak(Box::new(TemporaryEntry { name, is_there, before }));
         let new: *mut TemporaryEntry = entry;
@@ -272,6 +273,9 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     // SAFETY: this thread's errno is there as long as the thread; it is put back, for the handler may return.
     let former = unsafe { *errno() };
     remove_temporaries();
+    if signal == libc::SIGINT {
+        interruption::tell();
+    }
     // Rust's own action for faults expects the instruction to fault again, which one that was sent does not.
     // SAFETY: an all-zero sigaction is the default action.
     let default: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -308,8 +312,20 @@ fn end_by(signal: c_int) {
 /// Has signals end the process also if it is the first one of a container, where the default actions do nothing.
 pub fn end_as_first_process() {
     if std::process::id() == 1 {
-        HANDLED.call_once(|| handle(BEFORE.get_or_init(unhandled)));
+        handle_signals();
     }
+}
+
+/// Has these words said if SIGINT ends the process while what is returned lives, in place of others before them.
+pub fn tell_if_interrupted(words: &str) -> Interruption {
+    let interruption = Interruption::new(words);
+    handle_signals();
+    interruption
+}
+
+/// Has signals that end the process remove what is not complete.
+fn handle_signals() {
+    HANDLED.call_once(|| handle(BEFORE.get_or_init(unhandled)));
 }
 
 #[cfg(test)]

@@ -82,6 +82,9 @@ pub(crate) fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bo
     let count = all.len();
     let left = in_order(left(all, resume, base.quiet));
     let told = SamplesTold::new((left.len(), count), base.quiet, None, &|_| ());
+    let words =
+        format!("samples that are complete have their files in {}; --resume aligns the others", folder.display());
+    let _interruption = zerohop_process::tell_if_interrupted(&words);
     run_all(left.iter(), provider, &WholeMachine, &told)?;
     failure(&told.into_failed(), count).map_or(Ok(()), Err)
 }

@@ -1,11 +1,13 @@
-//! What is said of a run that went well.
+//! What is said of a run that went well, or is interrupted.
 
 mod doubts;
+mod interrupted;
 pub mod progress;
 pub mod resources;
 
 use crate::job::{AlignError, Job, files};
 pub use doubts::doubts;
+pub use interrupted::if_interrupted;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use zerohop_input::WhenRead;
 use zerohop_model::machine::Machine;
