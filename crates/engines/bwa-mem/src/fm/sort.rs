@@ -29,7 +29,8 @@ const MANY: usize = 16 * BUCKET;
 /// Buckets at most: more places of memory to write to at once than the processor knows the addresses of.
 const BUCKETS: usize = 2048;
 
-/// A suffix of the block: its rank, its place in the block, and the base before it, from the highest bits to the lowest.
+/// A suffix of the block: its rank, its place in the block, and the base before it, from the highest bits to the
+/// lowest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Suffix(u64);
 
@@ -104,8 +105,8 @@ impl SortedBlock<'_> {
     }
 }
 
-/// Sorts the suffixes of a block with these ranks, of which none is above `greatest`. `rank` is that of what lies behind
-/// the block, and `last` its last base. `suffixes` are as many; what they hold makes no difference.
+/// Sorts the suffixes of a block with these ranks, of which none is above `greatest`. `rank` is that of what lies
+/// behind the block, and `last` its last base. `suffixes` are as many; what they hold makes no difference.
 pub(super) fn sort<'b>(
     ranks: &[Ranked],
     greatest: usize,
