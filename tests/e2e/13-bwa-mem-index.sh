@@ -185,7 +185,7 @@ print(">a", "".join(random.choice("ACGT") for _ in range(300_000)), sep="\n")' >
     # What the program takes before it does anything, in KiB: below that nobody can say a word.
     start=40000
     until (ulimit -v $start; exec "$ZEROHOP" --version) > /dev/null 2>&1; do start=$((start + 1000)); done
-    for limit in $(seq $((start + 5000)) 5000 $((start + 40000))) 400000; do
+    for limit in $(seq $((start + 5000)) 5000 $((start + 40000))) 700000; do
         rc=0
         (ulimit -v $limit; exec "$ZEROHOP" align -q "${E[@]}" --build-index -t 2 -o none.sam large.fa 1.fq) 2> err ||
             rc=$?

@@ -37,7 +37,7 @@ const BLOCK: usize = 64;
 const SAMPLED: usize = 8;
 /// Bytes of a thread's stack: sorting by many threads takes more than the usual 2 MiB, where nearly all suffixes of a
 /// block begin with the same bases.
-const STACK: usize = 16 << 20;
+const STACK: usize = 8 << 20;
 /// Blocks, or places, that are written at once.
 const CHUNK: usize = 1 << 16;
 
