@@ -20,6 +20,10 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::record::Contig;
 use zerohop_process::quoted;
 
+/// The part of the memory for making an index that is surely wanted anew: some has the allocator set aside, and that
+/// counts against `ulimit -v` already.
+const SURE_OF_MEMORY: f64 = 0.8;
+
 /// What an index is made of.
 pub(crate) enum IndexFrom {
     /// It is to be made of the reference.
@@ -109,7 +113,8 @@ impl IndexSource for BwaMemIndexSource {
         // From bwa's index, if there is one, it is made within the memory that it takes itself.
         let of_bwa = from_bwa::prefix(&self.reference).is_some_and(|prefix| BwaIndex::open(&prefix).is_ok());
         let memory = if of_bwa { disk } else { Bytes(fm::building_bytes(estimated_bases(&self.reference))) };
-        MakingCost { memory, least_memory: memory, disk }
+        let least_memory = Bytes((memory.0 as f64 * SURE_OF_MEMORY) as u64);
+        MakingCost { memory, least_memory, disk }
     }
 
     fn note(&self) -> Option<String> {

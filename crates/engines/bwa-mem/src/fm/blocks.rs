@@ -35,7 +35,9 @@ pub(super) struct Sizes {
 impl Sizes {
     /// For a text of so many bases. Small blocks take little memory; of many, each is merged with all behind it.
     pub(super) fn of(bases: usize) -> Self {
-        let block = (bases / 50).max(1 << 20).min(sort::longest(bases));
+        // Of a small text, what the program itself takes counts for more.
+        let blocks = if bases >> 32 == 0 { 85 } else { 50 };
+        let block = (bases / blocks).max(1 << 20).min(sort::longest(bases));
         Sizes { block, spacing: 8_000, anchors: (bases / 16_384).max(512) }
     }
 
