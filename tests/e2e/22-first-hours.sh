@@ -94,6 +94,11 @@ index() {
     put_right "zerohop index --engine bwa-mem ref.fa" bwa-mem2 index ref.fa
     told "curl -sSfLO https://x.org/ref.fa && zerohop index ref.fa" index https://x.org/ref.fa
     typed 0 "ref.fa.r250.zhi: " index -r 250 ref.fa
+    typed 0 "There is no index yet: making it takes about" plan --engine bwa-mem --reference ref.fa.gz
+    # FASTA by its begin, and large: what its index takes is said before it is read
+    echo '>a' > large.fa; truncate -s 300M large.fa
+    typed 1 "making the index of large.fa: it takes about 1." index large.fa
+    rm large.fa
     typed 0 "There is one" plan --reference ref.fa
     put_right "zerohop plan --reference ref.fa" plan ref.fa
 }

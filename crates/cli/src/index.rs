@@ -11,18 +11,6 @@ use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_model::machine::Node;
 use zerohop_process::{WriteError, overwrite, quoted, tell};
 
-/// What to say where nothing can be written beside the reference, as in folders that many users share.
-fn not_beside(reference: &Path, error: WriteError) -> CommandFailure {
-    match (error.source.kind(), std::path::absolute(reference)) {
-        (ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem, Ok(path)) => CommandFailure::Other(format!(
-            "{error}: the index lies beside its reference. In a folder of yours, 'ln -s {} .' makes a link, and the \
-             index of that lies beside it",
-            quoted(&path.to_string_lossy())
-        )),
-        _ => error.into(),
-    }
-}
-
 /// Runs the command.
 ///
 /// # Errors
@@ -88,6 +76,18 @@ pub fn run(args: &IndexArgs) -> Result<(), CommandFailure> {
         tell::text(&words);
     }
     Ok(())
+}
+
+/// What to say where nothing can be written beside the reference, as in folders that many users share.
+fn not_beside(reference: &Path, error: WriteError) -> CommandFailure {
+    match (error.source.kind(), std::path::absolute(reference)) {
+        (ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem, Ok(path)) => CommandFailure::Other(format!(
+            "{error}: the index lies beside its reference. In a folder of yours, 'ln -s {} .' makes a link, and the \
+             index of that lies beside it",
+            quoted(&path.to_string_lossy())
+        )),
+        _ => error.into(),
+    }
 }
 
 fn no_bases(reads: &Path) -> String {

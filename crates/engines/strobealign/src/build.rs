@@ -26,7 +26,8 @@ const STRETCH: usize = 1 << 20;
 
 /// Randstrobes that are sorted together, about, if there are not too many.
 const SORTED: usize = 1 << 14;
-/// Top bits at most that choose where a randstrobe is sorted: at more places a processor cannot write at once.
+/// Top bits at most that choose where a randstrobe is sorted. With more, the processor does not keep the addresses of
+/// all pages that are written to (its TLB).
 const SORTED_BITS: u32 = 11;
 /// Shares of the stretches for each thread.
 const SHARES: usize = 16;

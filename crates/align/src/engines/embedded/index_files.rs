@@ -37,10 +37,10 @@ fn words(cost: MakingCost, file: &Path) -> String {
     let memory = zerohop_topology::detect().ok().map(|machine| zerohop_plan::free_memory(&machine));
     let bound = zerohop_topology::memory_bound().map(|bound| bound.left.0);
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let of = |free: Option<u64>| free.map(|free| format!(" of {}", Bytes(free))).unwrap_or_default();
-    let memory = of(memory.into_iter().chain(bound).min());
-    let disk = of(zerohop_topology::free_bytes(folder).ok());
-    format!("about {}{memory} of free memory, and {}{disk} on the disk", cost.memory, cost.disk)
+    let free = |free: Option<u64>| free.map(|free| format!(" ({} are free)", Bytes(free))).unwrap_or_default();
+    let memory = free(memory.into_iter().chain(bound).min());
+    let disk = free(zerohop_topology::free_bytes(folder).ok());
+    format!("it takes about {} of memory{memory}, and {} on the disk{disk}", cost.memory, cost.disk)
 }
 
 /// The index that is wanted; written first if there is none. Of several runs that want the same one, the first writes

@@ -104,12 +104,12 @@ fn make(text: Strands<'_>, sizes: Sizes, told: &(dyn Fn(Step) + Sync), mut out: 
     write_blocks(&bwt, &mut out)?;
     let places = places::find(&bwt, &anchors);
     if places.high.is_empty() {
-        io::copy(&mut io::repeat(0).take(places.low.len() as u64), &mut out)?;
+        io::copy(&mut io::repeat(0).take((bwt.rows / SAMPLED + 1) as u64), &mut out)?;
     }
-    for high in places.high.chunks(CHUNK) {
+    for high in places.high.iter().flat_map(|piece| piece.chunks(CHUNK)) {
         out.write_all(&high.iter().map(|high| high.load(Relaxed)).collect::<Vec<u8>>())?;
     }
-    for low in places.low.chunks(CHUNK) {
+    for low in places.low.iter().flat_map(|piece| piece.chunks(CHUNK)) {
         out.write_all(bytemuck::cast_slice(&low.iter().map(|low| low.load(Relaxed)).collect::<Vec<u32>>()))?;
     }
     out.write_all(&(bwt.whole as u64).to_le_bytes())

@@ -13,20 +13,25 @@ pub(super) struct Anchor {
     pub(super) row: usize,
 }
 
-/// The places of all sampled suffixes: bits 32 to 39, none where all are 0, and bits 0 to 31.
+/// Places of a piece. Pieces of 2 MiB lie where zerohop's allocator keeps addresses for what is small, a GiB of them,
+/// in place of addresses of their own: `ulimit -v` counts both.
+const PIECE: usize = 1 << 19;
+
+/// The places of all sampled suffixes, in pieces: bits 32 to 39, none where all are 0, and bits 0 to 31.
 pub(super) struct Places {
-    pub(super) high: Vec<AtomicU8>,
-    pub(super) low: Vec<AtomicU32>,
+    pub(super) high: Vec<Vec<AtomicU8>>,
+    pub(super) low: Vec<Vec<AtomicU32>>,
 }
 
 impl Places {
     fn put(&self, row: usize, place: usize) {
         if row.is_multiple_of(SAMPLED) {
             // Each is stored once, and read when all threads are done.
-            if let Some(high) = self.high.get(row / SAMPLED) {
-                high.store((place >> 32) as u8, Ordering::Relaxed);
+            let (piece, at) = (row / SAMPLED / PIECE, row / SAMPLED % PIECE);
+            if let Some(high) = self.high.get(piece) {
+                high[at].store((place >> 32) as u8, Ordering::Relaxed);
             }
-            self.low[row / SAMPLED].store(place as u32, Ordering::Relaxed);
+            self.low[piece][at].store(place as u32, Ordering::Relaxed);
         }
     }
 }
@@ -34,16 +39,19 @@ impl Places {
 /// Finds them. The anchors have the order of their places; the first one is the start of the text.
 pub(super) fn find(bwt: &Bwt, anchors: &[Anchor]) -> Places {
     let samples = bwt.rows / SAMPLED + 1;
-    let places = Places {
-        high: (0..if bwt.rows >> 32 == 0 { 0 } else { samples }).into_par_iter().map(|_| AtomicU8::new(0)).collect(),
-        low: (0..samples).into_par_iter().map(|_| AtomicU32::new(0)).collect(),
-    };
+    let places = Places { high: if bwt.rows >> 32 == 0 { Vec::new() } else { pieces(samples) }, low: pieces(samples) };
     // The empty suffix comes first: place and row of it are known.
     let end = Anchor { place: bwt.rows - 1, row: 0 };
     let walks = anchors.iter().zip(anchors.iter().skip(1).chain([&end]));
     let walks = walks.map(|(left, right)| PlaceWalk { bwt, places: &places, at: *right, stop: left.place });
     walk(walks.collect());
     places
+}
+
+/// So many zeros.
+fn pieces<T: Default + Send>(count: usize) -> Vec<Vec<T>> {
+    let piece = |start: usize| (start..count.min(start + PIECE)).into_par_iter().map(|_| T::default()).collect();
+    (0..count).step_by(PIECE).map(piece).collect()
 }
 
 /// From an anchor to the left, as far as the next one.

@@ -26,7 +26,7 @@ const GROWTH: usize = 4;
 const BUCKET: usize = 1024;
 /// So many are sorted by more than one thread.
 const MANY: usize = 16 * BUCKET;
-/// Buckets at most: more places of memory to write to at once than the processor knows the addresses of.
+/// Buckets at most. Of more, the processor does not keep the addresses of all pages that are written to (its TLB).
 const BUCKETS: usize = 2048;
 
 /// A suffix of the block: its rank, its place in the block, and the base before it, from the highest bits to the
