@@ -70,8 +70,9 @@ engines() {
         ordered --repeats 1 1.fq 2.fq
     if command -v bwa > /dev/null; then
         ecoli_index bwa ref.fa
-        lab scaling -o engines --engine bwa --reference ref.fa --fragments 400 --threads 2 --processes 1,2 --repeats 1 \
-            1.fq 2.fq
+        # enough that mapping is more than what the time of loading varies by
+        lab scaling -o engines --engine bwa --reference ref.fa --fragments 6000 --threads 2 --processes 1,2 \
+            --repeats 1 1.fq 2.fq
         grep -q '"name":"bwa"' engines/points.jsonl || fail "no point of bwa"
     else
         echo "no bwa: external aligners not tried"
