@@ -255,7 +255,7 @@ check_resumed() {
 --sort: coordinate then, not given now|--mate-tags
 END
     zerohop align -t 2 -r 110 --resume -o p.bam $(beside p.bam) $ALL ref.fa $LANES
-    grep -q "^note: p.bam.progress: [1-9][0-9]* reads were finished before" "$WORK/zerohop.stderr" ||
+    grep -q "^note: p.bam.progress: [1-9][0-9,]* reads were finished before" "$WORK/zerohop.stderr" ||
         { cat "$WORK/zerohop.stderr" >&2; fail "it began anew"; }
     same "resumed" p.bam one.bam
     # all was aligned, and the output has no room
@@ -264,7 +264,7 @@ END
     grep -q "p.sam.progress/output.1.*File too large" log || { cat log >&2; fail "it did not fail in the merge"; }
     one one.sam $ALL ref.fa $LANES
     zerohop align -t 1 -r 110 --resume -o p.sam $(beside p.sam) $ALL ref.fa $LANES
-    grep -q "^note: p.sam.progress: 50000 reads were finished before" "$WORK/zerohop.stderr" ||
+    grep -q "^note: p.sam.progress: 50,000 reads were finished before" "$WORK/zerohop.stderr" ||
         { cat "$WORK/zerohop.stderr" >&2; fail "it began anew"; }
     same "the merge alone" p.sam one.sam
     # the same with a program, which has no reads then

@@ -42,5 +42,6 @@ pub mod record;
 pub mod sink;
 pub mod source;
 pub mod spare;
+pub mod thousands;
 pub mod timeline;
 pub mod tuning;

@@ -4,8 +4,8 @@ use crate::bars::{Bar, Bars};
 use crate::chart::{Axes, Chart, ChartError, Kind, Series};
 use crate::page::{Page, Table};
 use crate::summary::{Summary, percent};
-use crate::text::grouped;
 use std::collections::BTreeMap;
+use zerohop_model::thousands::grouped;
 
 /// A run with its name.
 pub(crate) type Named<'r> = (&'r str, &'r Summary);
@@ -100,7 +100,7 @@ fn table(runs: &[Named<'_>]) -> Table {
             format!("{:.3}", run.wall.as_secs_f64()),
             format!("{:.3}", run.index.time.as_secs_f64()),
             format!("{:.3}", run.run.wall.as_secs_f64()),
-            format!("{:.0}", run.reads_per_second()),
+            grouped(run.reads_per_second() as u64),
             format!("{:.2}", run.resources.user.as_secs_f64() + run.resources.system.as_secs_f64()),
             run.resources.peak_memory.to_string(),
             format!("{:.2}", percent(run.run.tally.mapped, run.run.tally.reads)),

@@ -3,9 +3,9 @@
 use crate::chart::{Axes, Chart, Kind, Part, Series};
 use crate::page::Table;
 use crate::sequenced::{mean, mean_place};
-use crate::text::grouped;
 use zerohop_model::measurement::InsertSizes;
 use zerohop_model::qc_figures::{ContigDepth, QcFigures};
+use zerohop_model::thousands::grouped;
 
 /// The most rows of a table.
 const MOST_ROWS: usize = 60;

@@ -57,6 +57,6 @@ pub use map_page::MeasuredMachine;
 pub use map_text::map_text;
 pub use page::{Page, Table};
 pub use summary::{IndexOrigin, IndexReport, RankSummary, ResourceUse, SCHEMA_VERSION, Summary, WithFigures};
-pub use text::{grouped, instance_line};
+pub use text::instance_line;
 pub use topology::Topology;
 pub use tuning_text::tuning_text;

@@ -5,10 +5,10 @@ use crate::chart::ChartError;
 use crate::curves;
 use crate::page::{Page, Table};
 use crate::summary::{Summary, percent};
-use crate::text::grouped;
 use zerohop_model::index::Product;
 use zerohop_model::measurement::DuplicateReport;
 use zerohop_model::qc_figures::{ContigDepth, QcFigures};
+use zerohop_model::thousands::grouped;
 
 /// The most contigs with a bar each.
 const MOST_CONTIGS: usize = 30;

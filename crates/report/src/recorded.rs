@@ -6,11 +6,11 @@ use crate::page::Page;
 use crate::samples_page::{self, ShownRun};
 use crate::search_page::SearchRun;
 use crate::summary::{SCHEMA_VERSION, Summary};
-use crate::text::grouped;
 use crate::{comparison, map_page, runs, search_page, tuning_page};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use zerohop_model::exchange::SEARCH_VERSION;
+use zerohop_model::thousands::grouped;
 use zerohop_model::tuning::Tuning;
 
 /// The most runs that a page shows each by itself: each takes about 100 kB.

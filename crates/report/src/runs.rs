@@ -9,11 +9,12 @@ use crate::sequenced::Sequenced;
 use crate::stages::{self, BANDS};
 use crate::steps::{by_step, together};
 use crate::summary::{Summary, percent};
-use crate::text::{grouped, machine_words, rank_words, reads_words, seconds};
+use crate::text::{machine_words, rank_words, reads_words, seconds};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zerohop_model::measurement::WorkerReport;
+use zerohop_model::thousands::grouped;
 
 /// More workers than these are shown in groups.
 const MOST_LANES: usize = 32;

@@ -6,9 +6,9 @@ use crate::page::Page;
 use crate::sample_table::{SampleCell, SampleTable};
 use crate::sequenced::Sequenced;
 use crate::summary::Summary;
-use crate::text::grouped;
 use crate::utc::utc;
 use std::collections::BTreeSet;
+use zerohop_model::thousands::grouped;
 
 /// A run on the page.
 #[derive(Debug, Clone, Copy)]

@@ -3,10 +3,11 @@
 use crate::lanes::{Band, Lane, Lanes};
 use crate::page::{Page, Table};
 use crate::steps::{by_step, together};
-use crate::text::{grouped, seconds};
+use crate::text::seconds;
 use serde::Deserialize;
 use std::time::Duration;
 use zerohop_model::exchange::RankReport;
+use zerohop_model::thousands::grouped;
 use zerohop_model::timeline::{SearchStage, SearchTimeline};
 
 /// More ranks than these are shown in groups.

@@ -1,8 +1,8 @@
 //! What a run says of the reads that were sequenced.
 
 use crate::summary::{Summary, percent};
-use crate::text::grouped;
 use zerohop_model::qc_figures::QcFigures;
+use zerohop_model::thousands::grouped;
 
 /// Depths for which it is told how much of the reference is covered so deep.
 const DEPTHS: [usize; 4] = [1, 10, 20, 30];

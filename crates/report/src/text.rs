@@ -7,6 +7,7 @@ use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
 use zerohop_model::measurement::{DuplicateReport, LibraryReport, QcReport, SortReport, Tally};
 use zerohop_model::plan::{Pages, Placement};
+use zerohop_model::thousands::grouped;
 
 impl Summary {
     /// One line: reads, how many are mapped and duplicates, and the time that it took.
@@ -319,19 +320,6 @@ pub(crate) fn reads_words(tally: &Tally) -> String {
     format!("{} in, {accounted_for} accounted for{without}{unaligned}", grouped(reads))
 }
 
-/// `1234567` as `1,234,567`.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,11 +344,6 @@ mod tests {
         let of = |samples| Summary { samples, ..crate::fixtures::summary(1, 1, 1.0) }.process_words();
         assert_eq!([of(0), of(1)], [None, None]);
         assert_eq!(of(3).as_deref(), Some("the process so far, in a run of 3 samples"));
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

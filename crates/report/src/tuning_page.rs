@@ -3,9 +3,10 @@
 use crate::bars::{Bar, Bars};
 use crate::chart::{Axes, Chart, ChartError, Kind, Series};
 use crate::page::{Page, Table};
-use crate::text::{grouped, machine_words};
+use crate::text::machine_words;
 use crate::topology::Topology;
 use zerohop_model::plan::Pages;
+use zerohop_model::thousands::grouped;
 use zerohop_model::tuning::{Choice, Finding, Part, Tuning};
 
 /// The sections of one tuning.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use zerohop_model::plan::Pages;
+use zerohop_model::thousands::grouped;
 use zerohop_model::tuning::{Finding, Part, Tuning};
 
 /// The columns: a page policy, or the farm.
@@ -18,7 +19,7 @@ const COLUMNS: [(&str, Option<Pages>); 5] = [
 pub fn tuning_text(tuning: &Tuning) -> String {
     let (engine, version) = &tuning.engine;
     let how = if tuning.full { "in full" } else { "projected from trials on part of them" };
-    let mut text = format!("{engine} {version}, seconds for {} reads, {how}\n", tuning.reads);
+    let mut text = format!("{engine} {version}, seconds for {} reads, {how}\n", grouped(tuning.reads));
     part(&mut text, tuning, Part::A, "one index copy", "threads");
     part(&mut text, tuning, Part::B, "several index copies, or processes that share them", "copies x threads");
     // Writing to a string cannot fail.

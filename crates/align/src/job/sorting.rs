@@ -4,6 +4,7 @@ use crate::job::{AlignError, Job, SortOptions};
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::SortReport;
+use zerohop_model::thousands::grouped;
 use zerohop_output::{Barcode, IndexFormat, KeptRuns, Marking, SortOrder, WriteIndex, index_path};
 
 /// The part of free memory that records may take until they are written, by default.
@@ -67,8 +68,9 @@ pub fn lacking_barcodes(job: &Job, sorted: &SortReport) -> Option<String> {
         (_, 0) => return None,
         (_, pairs) => {
             return Some(format!(
-                "Of {pairs} pairs one mate has a barcode, and the other has none: their records may have been marked \
-                 one by one. Give both mates the barcode."
+                "Of {} pairs one mate has a barcode, and the other has none: their records may have been marked \
+                 one by one. Give both mates the barcode.",
+                grouped(pairs)
             ));
         }
     }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::machine::Machine;
 use zerohop_model::plan::{Pages, Plan};
+use zerohop_model::thousands::grouped;
 use zerohop_plan::{Need, Pilots, PlanError, Replicas as Count, Request, Strategy, kept_suffice, rank, watch_for};
 use zerohop_runtime::AtEnd;
 use zerohop_runtime::Progress;
@@ -164,7 +165,7 @@ impl WatchedRun<'_> {
         let one = |number: usize| {
             let speed = pilots.speed(number)?;
             let times = if number > 0 { format!(" ({:.2}x)", speed / first) } else { String::new() };
-            Some(format!("{} {speed:.0} reads/s{times}", self.words(number)))
+            Some(format!("{} {} reads/s{times}", self.words(number), grouped(speed as u64)))
         };
         (0..self.alternatives.plans.len()).filter_map(one).collect::<Vec<_>>().join(", ")
     }

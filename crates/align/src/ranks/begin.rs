@@ -10,6 +10,7 @@ use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zerohop_input::OpenLane;
+use zerohop_model::thousands::grouped;
 use zerohop_process::tell;
 use zerohop_ranks::journal::{self, Begin};
 use zerohop_ranks::{RankShare, Transport};
@@ -63,7 +64,11 @@ pub fn begin<'t>(
     }
     let reads = finished.tally.reads;
     if owner.is_some() && reads > 0 && !job.quiet {
-        tell::note(&format!("{}: {reads} reads were finished before; only the others are aligned", folder.display()));
+        tell::note(&format!(
+            "{}: {} reads were finished before; only the others are aligned",
+            folder.display(),
+            grouped(reads)
+        ));
     }
     let beside = job.output.unaligned.as_ref().map_or(0, |unaligned| unaligned.paths().len());
     let grains = Grains::with_beside(job.output.shards, beside);

@@ -14,6 +14,7 @@ use zerohop_input::{OpenLane, Shared as SharedInput, Table};
 use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{RunReport, SortReport};
 use zerohop_model::source::Lane;
+use zerohop_model::thousands::grouped;
 use zerohop_output::{DuplicateCounts, FileSink, MadePart, Marks};
 use zerohop_ranks::deal::{Dealing, Dealt};
 use zerohop_ranks::journal::{Finished, Journal, Owner};
@@ -184,7 +185,8 @@ impl RunPart for RankPart<'_> {
     /// What was finished before, and what of the input makes it slow.
     fn notes(&self) -> Vec<String> {
         let reads = self.finished.tally.reads;
-        let before = (reads > 0).then(|| format!("{reads} reads were finished before, and were not aligned again."));
+        let before =
+            (reads > 0).then(|| format!("{} reads were finished before, and were not aligned again.", grouped(reads)));
         let is_slow = self.tables.is_none() && self.transport.size() > 1;
         let slow = is_slow.then(|| {
             "Reads in plain gzip, FASTA, SAM, CRAM or interleaved files can only be read from front to back: every \

@@ -3,8 +3,9 @@
 
 use crate::job::{Job, NULL, lanes, sorting};
 use zerohop_model::measurement::{PairLayouts, Tally};
+use zerohop_model::thousands::grouped;
 use zerohop_output::Format;
-use zerohop_report::{Summary, grouped, usual};
+use zerohop_report::{Summary, usual};
 
 /// Of fewer reads, shares say little.
 const JUDGED_READS: u64 = 1000;

@@ -13,6 +13,7 @@ use zerohop_input::WhenRead;
 use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
 use zerohop_model::plan::Plan;
+use zerohop_model::thousands::grouped;
 use zerohop_output::FileSink;
 use zerohop_process::tell;
 use zerohop_report::{IndexReport, RankSummary, SCHEMA_VERSION, Summary};
@@ -86,7 +87,9 @@ pub fn check(report: &RunReport) -> Result<(), AlignError> {
     match reads == records {
         true => Ok(()),
         false => Err(AlignError::Failed(format!(
-            "{reads} reads came in, but {records} are accounted for: please report this"
+            "{} reads came in, but {} are accounted for: please report this",
+            grouped(reads),
+            grouped(records)
         ))),
     }
 }

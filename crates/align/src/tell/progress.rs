@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zerohop_model::index::{MakingNews, Told};
+use zerohop_model::thousands::grouped;
 use zerohop_process::tell;
 use zerohop_runtime::AtEnd;
 use zerohop_runtime::Progress;
@@ -85,7 +86,8 @@ fn line(progress: &Progress, elapsed: Duration) -> String {
         return format!("sorted and written: {:.0} %, {left:.0} s left", 100.0 * made);
     }
     let (reads, seconds) = (progress.reads(), elapsed.as_secs_f64());
-    let mut line = format!("{:.2} M reads, {:.0} reads/s", reads as f64 / 1e6, reads as f64 / seconds.max(1e-9));
+    let mut line =
+        format!("{:.2} M reads, {} reads/s", reads as f64 / 1e6, grouped((reads as f64 / seconds.max(1e-9)) as u64));
     if let Some(share) = progress.dealt() {
         let left = seconds / share - seconds;
         line += &format!(", {:.0} % dealt, {left:.0} s left", 100.0 * share);

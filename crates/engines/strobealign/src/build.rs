@@ -20,6 +20,7 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use strobealign::seeding::{RandstrobeIterator, SeedingParameters, SyncmerIterator};
 use zerohop_model::buckets::{self, Counts};
 use zerohop_model::error::Error;
+use zerohop_model::index::{MakingNews, Told};
 
 /// Bases per stretch.
 const STRETCH: usize = 1 << 20;
@@ -84,14 +85,20 @@ pub(crate) fn pool(
     ThreadPoolBuilder::new().num_threads(threads).start_handler(on_start).build()
 }
 
-/// Builds the tables for `reference` on the threads of `pool`.
+/// Builds the tables for `reference` on the threads of `pool`; says what it does to `told`.
 ///
 /// # Errors
 /// There is not enough memory.
-pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &ThreadPool) -> Result<Tables, Error> {
+pub(crate) fn build(
+    reference: &Reference,
+    wanted: &IndexParameters,
+    pool: &ThreadPool,
+    told: Told<'_>,
+) -> Result<Tables, Error> {
     let parameters = wanted.seeding.clone();
     let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.outline));
-    let table = sorted_randstrobes(reference, &parameters, pool)?;
+    let table = sorted_randstrobes(reference, &parameters, pool, told)?;
+    told(MakingNews::Step("making the table of buckets"));
     let bucket_starts = bucket_starts(&table, bits, pool)?;
     let filter_cutoff = filter_cutoff(&table, wanted.filter_fraction, pool);
     Tables::new(parameters, bits, filter_cutoff, (table, bucket_starts), pool.current_num_threads())
@@ -102,6 +109,7 @@ fn sorted_randstrobes(
     reference: &Reference,
     parameters: &SeedingParameters,
     pool: &ThreadPool,
+    told: Told<'_>,
 ) -> Result<Vec<Randstrobe>, Error> {
     // A syncmer begins every few bases.
     let bits = (reference.sequence.len() / 4 / SORTED).max(1).ilog2().min(SORTED_BITS);
@@ -115,9 +123,11 @@ fn sorted_randstrobes(
         });
         counts
     };
+    told(MakingNews::Step("counting seeds"));
     let counts: Counts = pool.install(|| stretches.par_chunks(share).map(count).collect());
     // The threads below are the first to write them.
     let mut table = zeroed::<Randstrobe>(counts.iter().flatten().sum())?;
+    told(MakingNews::Step("writing seeds to their places"));
     let pieces = buckets::pieces(&mut table, &counts);
     pool.install(|| {
         stretches.par_chunks(share).zip(pieces).for_each(|(stretches, mut pieces)| {
@@ -130,6 +140,7 @@ fn sorted_randstrobes(
             });
         });
     });
+    told(MakingNews::Step("sorting seeds"));
     let sorted = buckets::cut(&mut table, &counts);
     pool.install(|| sorted.into_par_iter().for_each(<[Randstrobe]>::sort_unstable));
     Ok(table)
@@ -246,7 +257,7 @@ mod tests {
             let reference = reference(lengths);
             let parameters = IndexParameters::new(&StrobealignOptions::parse(options).unwrap(), read_length).unwrap();
             let pool = pool(3, |_| {}).unwrap();
-            let tables = build(&reference, &parameters, &pool).unwrap();
+            let tables = build(&reference, &parameters, &pool, &|_| ()).unwrap();
             let bits = tables.bits;
             assert_eq!(parameters.bits.unwrap_or(bits), bits);
             let ours = tables.as_theirs(reference.starts());

@@ -56,6 +56,7 @@ use strobealign::chainer::MAXIMUM_QUERY_LENGTH;
 use strobealign::modes::align::MappingParameters;
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
+use zerohop_model::index::Told;
 use zerohop_model::mapper::Mapper;
 use zerohop_model::record::Contig;
 
@@ -112,8 +113,19 @@ impl Strobealign {
         threads: usize,
         on_start: impl Fn(usize) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
+        Strobealign::build_telling(reference, parameters, threads, on_start, &|_| ())
+    }
+
+    /// The same, which says what it does to `told`.
+    fn build_telling(
+        reference: Reference,
+        parameters: &IndexParameters,
+        threads: usize,
+        on_start: impl Fn(usize) + Send + Sync + 'static,
+        told: Told<'_>,
+    ) -> Result<Self, Error> {
         let pool = build::pool(threads, on_start).map_err(|e| Error::Thread(std::io::Error::other(e)))?;
-        let tables = build::build(&reference, parameters, &pool)?;
+        let tables = build::build(&reference, parameters, &pool, told)?;
         Ok(Strobealign::assemble(reference, parameters.clone(), tables))
     }
 

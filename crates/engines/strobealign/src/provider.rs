@@ -68,7 +68,7 @@ impl IndexProvider for Provider {
     fn save(&self, wanted: &Wanted<'_>, threads: usize, told: Told<'_>) -> Result<SavedIndex, IndexError> {
         let (reference, (_, parameters)) = (wanted.reference, parse(wanted)?);
         let id = identify(reference, threads).map_err(IndexError::failed)?;
-        let engine = build(reference, &parameters, threads, Box::new(|| ()))?;
+        let engine = build(reference, &parameters, threads, Box::new(|| ()), told)?;
         told(MakingNews::Step("writing it"));
         let saved = engine.save(&index_path(reference, &parameters), &id, threads);
         saved.map(SavedIndex::built).map_err(IndexError::failed)
@@ -199,7 +199,7 @@ impl IndexSource for StrobealignIndexSource {
             Some(path) => {
                 Strobealign::load(path, self.fasta(), &self.parameters, threads).map_err(IndexError::failed)?
             }
-            None => build(&self.reference, &self.parameters, threads, on_start)?,
+            None => build(&self.reference, &self.parameters, threads, on_start, &|_| ())?,
         };
         Ok(Box::new(engine.with_options(self.options.clone())))
     }
@@ -274,7 +274,10 @@ fn build(
     parameters: &IndexParameters,
     threads: usize,
     on_start: OnStart,
+    told: Told<'_>,
 ) -> Result<Strobealign, IndexError> {
+    told(MakingNews::Step("reading the reference"));
     let reference = Reference::read(path, threads).map_err(IndexError::failed)?;
-    Strobealign::build(reference, parameters, threads, move |_| on_start()).map_err(IndexError::failed)
+    let on_start = move |_| on_start();
+    Strobealign::build_telling(reference, parameters, threads, on_start, told).map_err(IndexError::failed)
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_model::error::{shown, shown_path};
 use zerohop_model::record::{FIRST, LAST, PAIRED};
+use zerohop_model::thousands::grouped;
 
 /// Reads of pairs without their mates that a lane may have: the names of all are kept, 8 bytes each.
 const MOST_ORPHANS: usize = 1 << 24;
@@ -115,7 +116,10 @@ impl SeenMates {
         }
         orphans.insert(key(name, mate));
         if orphans.len() > MOST_ORPHANS {
-            return Err(format!("with it more than {MOST_ORPHANS} reads lack their mates. {TAKE_ORPHANS_APART}"));
+            return Err(format!(
+                "with it more than {} reads lack their mates. {TAKE_ORPHANS_APART}",
+                grouped(MOST_ORPHANS as u64)
+            ));
         }
         Ok(())
     }
@@ -126,12 +130,13 @@ impl SeenMates {
         let orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner).len() as u64;
         let lost = match orphans {
             0 => String::new(),
-            _ => format!(", of which {orphans} are of pairs whose other mate is not in the file"),
+            _ => format!(", of which {} are of pairs whose other mate is not in the file", grouped(orphans)),
         };
         let is_mixed = orphans > 0 || pairs > 0 && single > 0;
         is_mixed.then(|| {
             let path = shown_path(&self.path);
-            format!("{path} holds {pairs} pairs and {} single reads{lost}: each was aligned as such", single + orphans)
+            let (pairs, single) = (grouped(pairs), grouped(single + orphans));
+            format!("{path} holds {pairs} pairs and {single} single reads{lost}: each was aligned as such")
         })
     }
 }

@@ -3,6 +3,7 @@
 use crate::job::JobError;
 use crate::local::Search;
 use zerohop_model::exchange::RankReport;
+use zerohop_model::thousands::grouped;
 use zerohop_ranks::{Transport, values};
 
 /// What all ranks did; they must have answered the same queries.
@@ -14,7 +15,11 @@ pub fn reports(transport: &dyn Transport, own: &RankReport, queries: u64) -> Res
     let differs = all.iter().map(|(_, queries)| *queries).enumerate().find(|(_, answered)| *answered != queries);
     if let Some((rank, wrong)) = differs {
         let own = transport.rank();
-        let words = format!("rank {own} has answered {queries} queries and rank {rank} {wrong}: please report this");
+        let words = format!(
+            "rank {own} has answered {} queries and rank {rank} {}: please report this",
+            grouped(queries),
+            grouped(wrong)
+        );
         return Err(JobError::Failed(words));
     }
     Ok(all.into_iter().map(|(report, _)| report).collect())

@@ -29,6 +29,7 @@ use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_model::plan::Plan;
 use zerohop_output::{Header, Program};
 use zerohop_plan::count_missing;
+use zerohop_process::tell;
 use zerohop_runtime::{HELD_PER_WORKER, Job as Run, Mapping, Progress, ReplicaMap};
 
 /// Further index copies are made only if what is left of the run takes so many times as long as making the first one
@@ -153,6 +154,10 @@ fn prepare(
     notes.extend(share.weigh(&machine, missing, key.index)?);
     notes.extend(source.note());
     check_memory(source.least_bytes(), &job.reference, missing)?;
+    if let Some(note) = source.note().filter(|_| tells && source.is_built()) {
+        // Why there is work to do, before it is done; the summary says it again.
+        tell::note(&note);
+    }
     let what = if source.is_built() { "making" } else { "loading" };
     let what = format!("{what} the index of {}", job.reference.display());
     let make = || IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index());

@@ -32,6 +32,7 @@ use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_model::plan::Plan;
+use zerohop_model::thousands::grouped;
 
 /// An external aligner that is ready to be started.
 pub struct ExternalEngine<'j> {
@@ -105,8 +106,8 @@ impl ReadyEngine for ExternalEngine<'_> {
         let varying = notes::varying(self.job, descriptor, (self.site.instances(), processes > 1), changed);
         let left_out = run.tally.left_out;
         let mates = if left_out == 1 { "mate" } else { "mates" };
-        let left_out =
-            (left_out > 0).then(|| format!("{} wrote no record of {left_out} {mates} of no bases.", descriptor.title));
+        let left_out = (left_out > 0)
+            .then(|| format!("{} wrote no record of {} {mates} of no bases.", descriptor.title, grouped(left_out)));
         varying
             .into_iter()
             .chain(notes::warned(&descriptor.name, run))
