@@ -121,10 +121,9 @@ impl RecordIndex {
         self.format
     }
 
-    /// An empty one of the same kind.
+    /// An empty one of the same kind, to be appended to this: without what a file holds but once.
     pub(crate) fn like(&self) -> Self {
-        let auxiliary = self.auxiliary.clone();
-        RecordIndex { auxiliary, contigs: BTreeMap::new(), without_contig: 0, last: None, ..*self }
+        RecordIndex { auxiliary: Vec::new(), contigs: BTreeMap::new(), without_contig: 0, last: None, ..*self }
     }
 
     /// Adds a record in the form of BAM that lies there. Records come in the order of their coordinates.

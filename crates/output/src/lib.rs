@@ -51,7 +51,7 @@ mod spec;
 mod tags;
 mod unaligned;
 
-pub use bed::BedFile;
+pub use bed::{BedBlock, BedFile, bed_compressor};
 pub use file_index::MadePart;
 pub use files::{FileSink, index_path, paths, remove_other_indexes, shard_path};
 pub use format::{CramVersion, Format};

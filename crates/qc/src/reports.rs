@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::qc_figures::QcFigures;
-use zerohop_output::{BedFile, Visit, Visitors};
+use zerohop_output::{BedFile, Visit, Visitors, bed_compressor};
 
 /// The reports of one output, while its parts are made.
 pub struct Reports {
@@ -53,14 +53,11 @@ pub struct Finished {
 
 impl Reports {
     /// Reports of no records yet, with the files that mosdepth's options ask for.
-    ///
-    /// # Errors
-    /// [`Error::Output`]: a file cannot be written.
-    pub fn new(spec: ReportSpec, files: BedFiles) -> Result<Self, Error> {
+    pub fn new(spec: ReportSpec, files: BedFiles) -> Self {
         let lines = LinesSpec::new(spec.mosdepth.clone(), spec.contigs.clone());
-        let files = Mutex::new(LineFiles::new(&lines, files)?);
+        let files = Mutex::new(LineFiles::new(&lines, files));
         let seen = Seen::new(lines, &spec);
-        Ok(Reports { seen, spec, chain: Mutex::default(), shares: Mutex::default(), files })
+        Reports { seen, spec, chain: Mutex::default(), shares: Mutex::default(), files }
     }
 
     /// Adds the sums of a process that has kept its parts ([`crate::RankReports`]).
@@ -125,7 +122,7 @@ impl Reports {
             mosdepth: [mosdepth.summary(&lines), mosdepth.global_distribution(&lines)],
             regions: mosdepth.region_distribution(&lines),
             picard,
-            lines: into_inner(files).finish(&lines)?,
+            lines: into_inner(files).finish(&lines),
             time: cost.time(),
             figures,
         })
@@ -159,7 +156,9 @@ impl Reports {
                 });
             });
         });
-        lock(&self.files).put(part.number, of_part, lines, mosdepth)
+        let full = lock(&self.files).put(part.number, of_part, lines, mosdepth);
+        let mut compressor = bed_compressor();
+        full.into_iter().try_for_each(|block| block.write(&mut compressor))
     }
 }
 

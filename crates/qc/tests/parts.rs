@@ -183,7 +183,7 @@ fn reports(
         stats_reference: spec.quantize.is_some().then(reference),
         picard,
     };
-    let all = Reports::new(of_all.clone(), files).unwrap();
+    let all = Reports::new(of_all.clone(), files);
     let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (records.len() + 1)).collect();
     bounds.extend([0, records.len()]);
     bounds.sort_unstable();

@@ -173,7 +173,7 @@ fn reports(spec: &ReportSpec, files: &QcFiles) -> Result<Reports, AlignError> {
         per_base: create(files.per_base.as_ref())?,
         quantized: create(files.quantized.as_ref())?,
     };
-    Ok(Reports::new(spec.clone(), bed_files)?)
+    Ok(Reports::new(spec.clone(), bed_files))
 }
 
 /// Writes what the reports say, to files that are named `now`, and later as `files` says.

@@ -6,9 +6,8 @@ use super::{
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
-use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
-use zerohop_output::BedFile;
+use zerohop_output::{BedBlock, BedFile};
 
 /// The files of lines that mosdepth writes, as far as they are wanted.
 #[derive(Default)]
@@ -91,50 +90,52 @@ pub(crate) struct LineFiles {
 }
 
 impl LineFiles {
-    pub(crate) fn new(spec: &LinesSpec, files: BedFiles) -> Result<Self, Error> {
+    pub(crate) fn new(spec: &LinesSpec, files: BedFiles) -> Self {
         let BedFiles { regions, thresholds, per_base, quantized } = files;
         let regions = match (regions, spec.regions()) {
-            (Some(file), Some(spec)) => Some(RegionFiles::new(&spec, file, thresholds)?),
+            (Some(file), Some(spec)) => Some(RegionFiles::new(&spec, file, thresholds)),
             _ => None,
         };
         let (per_base, quantized) = (per_base.map(RunFile::new), quantized.map(RunFile::new));
-        Ok(LineFiles { next: 0, waiting: BTreeMap::new(), regions, per_base, quantized })
+        LineFiles { next: 0, waiting: BTreeMap::new(), regions, per_base, quantized }
     }
 
-    /// Adds those of part `number`, and writes what is known then.
+    /// Adds those of part `number`; says which blocks of lines are full then, for the caller to write.
     pub(crate) fn put(
         &mut self,
         number: usize,
         part: PartOfLines,
         spec: &LinesSpec,
         sums: &mut Mosdepth,
-    ) -> Result<(), Error> {
+    ) -> Vec<BedBlock> {
         self.waiting.insert(number, part);
         while let Some(PartOfLines { regions, per_base, quantized }) = self.waiting.remove(&self.next) {
             self.next += 1;
             if let (Some(file), Some(spec)) = (&mut self.regions, spec.regions()) {
-                file.put(regions, &spec, sums)?;
+                file.put(regions, &spec, sums);
             }
             if let Some(file) = &mut self.per_base {
-                file.put(per_base, RunsOf::Depth, &spec.contigs)?;
+                file.put(per_base, RunsOf::Depth, &spec.contigs);
             }
             if let (Some(file), Some(bins)) = (&mut self.quantized, spec.bins()) {
-                file.put(quantized, bins, &spec.contigs)?;
+                file.put(quantized, bins, &spec.contigs);
             }
         }
-        Ok(())
+        let of_regions = self.regions.iter_mut().flat_map(RegionFiles::files);
+        let of_runs = [&mut self.per_base, &mut self.quantized].into_iter().flatten().map(|file| &mut file.file);
+        of_regions.chain(of_runs).flat_map(BedFile::take_full).collect()
     }
 
     /// All files, when all parts are there.
-    pub(crate) fn finish(self, spec: &LinesSpec) -> Result<Vec<BedFile>, Error> {
+    pub(crate) fn finish(self, spec: &LinesSpec) -> Vec<BedFile> {
         let LineFiles { regions, mut per_base, mut quantized, .. } = self;
         if let Some(file) = &mut per_base {
-            file.end(RunsOf::Depth, &spec.contigs)?;
+            file.end(RunsOf::Depth, &spec.contigs);
         }
         if let (Some(file), Some(bins)) = (&mut quantized, spec.bins()) {
-            file.end(bins, &spec.contigs)?;
+            file.end(bins, &spec.contigs);
         }
         let of_regions = regions.into_iter().flat_map(|files| [Some(files.depth), files.thresholds]).flatten();
-        Ok(of_regions.chain([per_base, quantized].into_iter().flatten().map(|file| file.file)).collect())
+        of_regions.chain([per_base, quantized].into_iter().flatten().map(|file| file.file)).collect()
     }
 }

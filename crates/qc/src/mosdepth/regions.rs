@@ -7,7 +7,6 @@ use super::{By, Mosdepth, MosdepthSpec};
 use crate::number::{push_hundredths, push_integer, push_place};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 use zerohop_output::BedFile;
 
@@ -163,26 +162,22 @@ pub(crate) struct RegionFiles {
 
 impl RegionFiles {
     /// Files without a line; of thresholds, if some are asked for.
-    pub(crate) fn new(
-        regions: &RegionsSpec<'_>,
-        depth: BedFile,
-        mut thresholds: Option<BedFile>,
-    ) -> Result<Self, Error> {
+    pub(crate) fn new(regions: &RegionsSpec<'_>, depth: BedFile, mut thresholds: Option<BedFile>) -> Self {
         if let Some(file) = &mut thresholds {
             let bounds: String = regions.spec.thresholds.iter().map(|bound| format!("\t{bound}X")).collect();
-            file.put_head(format!("#chrom\tstart\tend\tregion{bounds}\n").as_bytes())?;
+            file.put_head(format!("#chrom\tstart\tend\tregion{bounds}\n").as_bytes());
         }
         let next = regions.table.at_or_behind((0, 0));
-        Ok(RegionFiles { next, pieces: BTreeMap::new(), late: BTreeMap::new(), depth, thresholds })
+        RegionFiles { next, pieces: BTreeMap::new(), late: BTreeMap::new(), depth, thresholds }
+    }
+
+    /// Its files.
+    pub(crate) fn files(&mut self) -> impl Iterator<Item = &mut BedFile> {
+        [Some(&mut self.depth), self.thresholds.as_mut()].into_iter().flatten()
     }
 
     /// Adds those of the next part, and writes what is known then.
-    pub(crate) fn put(
-        &mut self,
-        part: PartOfRegions,
-        regions: &RegionsSpec<'_>,
-        sums: &mut Mosdepth,
-    ) -> Result<(), Error> {
+    pub(crate) fn put(&mut self, part: PartOfRegions, regions: &RegionsSpec<'_>, sums: &mut Mosdepth) {
         for (number, runs) in part.pieces {
             let (region, places) = (regions.table.region(number), regions.table.places(number));
             let depth = self.pieces.entry(number).or_default();
@@ -193,35 +188,33 @@ impl RegionFiles {
             }
         }
         for (number, lines) in part.lines {
-            self.write_late(regions, sums)?;
+            self.write_late(regions, sums);
             match self.next == Some(number) {
-                true => self.write(number, &lines, regions.table)?,
+                true => self.write(number, &lines, regions.table),
                 false => drop(self.late.insert(number, lines)),
             }
         }
-        self.write_late(regions, sums)
+        self.write_late(regions, sums);
     }
 
     /// Writes what is known of the regions from the next one on.
-    fn write_late(&mut self, regions: &RegionsSpec<'_>, sums: &mut Mosdepth) -> Result<(), Error> {
+    fn write_late(&mut self, regions: &RegionsSpec<'_>, sums: &mut Mosdepth) {
         while let Some(number) = self.next {
             let lines = match self.late.remove(&number) {
                 Some(lines) => lines,
                 None if regions.table.places(number).is_empty() => regions.tell(number, &RegionDepth::default(), sums),
                 None => break,
             };
-            self.write(number, &lines, regions.table)?;
+            self.write(number, &lines, regions.table);
         }
-        Ok(())
     }
 
-    fn write(&mut self, number: RegionNumber, lines: &RegionLines, table: &RegionTable) -> Result<(), Error> {
+    fn write(&mut self, number: RegionNumber, lines: &RegionLines, table: &RegionTable) {
         let positions = table.region(number).positions;
         if let Some(file) = &mut self.thresholds {
-            file.put(number.0, positions.clone(), lines.thresholds.as_bytes())?;
+            file.put(number.0, positions.clone(), lines.thresholds.as_bytes());
         }
-        self.depth.put(number.0, positions, lines.depth.as_bytes())?;
+        self.depth.put(number.0, positions, lines.depth.as_bytes());
         self.next = table.at_or_behind((number.0, number.1 + 1));
-        Ok(())
     }
 }

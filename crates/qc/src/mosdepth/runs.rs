@@ -4,7 +4,6 @@
 use super::Quantizer;
 use crate::number::{push_integer, push_place};
 use std::ops::Range;
-use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 use zerohop_output::BedFile;
 
@@ -141,31 +140,29 @@ impl RunFile {
     }
 
     /// Adds those of the next part.
-    pub(crate) fn put(&mut self, part: PartOfRuns, of: RunsOf<'_>, contigs: &[Contig]) -> Result<(), Error> {
+    pub(crate) fn put(&mut self, part: PartOfRuns, of: RunsOf<'_>, contigs: &[Contig]) {
         let PartOfRuns { head, text, lines, tail } = part;
-        let Some(head) = head else { return Ok(()) };
+        let Some(head) = head else { return };
         if !self.open.as_mut().is_some_and(|open| open.takes_up(&head)) {
-            self.end(of, contigs)?;
+            self.end(of, contigs);
             self.open = Some(head);
         }
-        let Some(tail) = tail else { return Ok(()) };
-        self.end(of, contigs)?;
+        let Some(tail) = tail else { return };
+        self.end(of, contigs);
         let mut start = 0;
         for (contig, positions, end) in lines {
-            self.file.put(contig, positions, &text.as_bytes()[start..end])?;
+            self.file.put(contig, positions, &text.as_bytes()[start..end]);
             start = end;
         }
         self.open = Some(tail);
-        Ok(())
     }
 
     /// Ends the last run: before the file is finished.
-    pub(crate) fn end(&mut self, of: RunsOf<'_>, contigs: &[Contig]) -> Result<(), Error> {
-        let Some(run) = self.open.take() else { return Ok(()) };
+    pub(crate) fn end(&mut self, of: RunsOf<'_>, contigs: &[Contig]) {
+        let Some(run) = self.open.take() else { return };
         let mut text = String::new();
-        match of.tell(&run, contigs, &mut text) {
-            true => self.file.put(run.contig, run.positions, text.as_bytes()),
-            false => Ok(()),
+        if of.tell(&run, contigs, &mut text) {
+            self.file.put(run.contig, run.positions, text.as_bytes());
         }
     }
 }
