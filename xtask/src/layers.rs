@@ -23,6 +23,7 @@ const OUTPUT: &str = "crates/output";
 const QC: &str = "crates/qc";
 const SORT: &str = "crates/sort";
 const DUPLICATES: &str = "crates/duplicates";
+const UMI: &str = "crates/umi";
 const RUNTIME: &str = "crates/runtime";
 const PLAN: &str = "crates/plan";
 const RANKS: &str = "crates/ranks";
@@ -50,14 +51,14 @@ const LEAVES: &[&str] = &["crates/cli", "bench", "examples/own-aligner", "fuzz",
 fn allowed(place: &str) -> Option<Allowed> {
     use Allowed::{Everything, Only};
     Some(match place {
-        "crates/model" | "crates/process" | "crates/gzip" | "crates/lab/locks" => Only(&[]),
+        "crates/model" | "crates/process" | "crates/gzip" | UMI | "crates/lab/locks" => Only(&[]),
         "crates/topology" | "crates/memory" | "crates/report" | "crates/plan" => Only(&[MODEL]),
         "crates/bgzf" => Only(&[MODEL, GZIP]),
         // It reads SAM and CRAM in a process of its own.
         "crates/cram" => Only(&[MODEL, PROCESS]),
         "crates/input" => Only(&[MODEL, BGZF, GZIP, CRAM]),
         "crates/sort" => Only(&[MODEL, BGZF]),
-        "crates/duplicates" => Only(&[MODEL, SORT]),
+        "crates/duplicates" => Only(&[MODEL, SORT, UMI]),
         "crates/output" => Only(&[MODEL, BGZF, CRAM, PROCESS, SORT, DUPLICATES]),
         "crates/qc" => Only(&[MODEL, CRAM, OUTPUT]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),

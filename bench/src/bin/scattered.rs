@@ -62,6 +62,7 @@ fn align(arguments: Arguments) -> Result<(), AlignError> {
         tmp_dir: None,
         index: WriteIndex::AsNeeded,
         marking: None,
+        umi_metrics: None,
         metrics: None,
         qc: None,
     });

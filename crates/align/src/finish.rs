@@ -28,8 +28,8 @@ pub struct Sorted {
     pub lengths: Vec<u64>,
     /// Times and sizes.
     pub report: SortReport,
-    /// The metrics of duplicates, if a file of them is wanted.
-    pub metrics: Option<Metrics>,
+    /// The files of metrics that are wanted, of duplicates and UMIs.
+    pub metrics: Vec<Metrics>,
     /// The files of the reports.
     pub reports: Vec<Report>,
 }
@@ -71,12 +71,12 @@ pub fn text_file(path: &Path, text: &str) -> Result<NewFile, WriteError> {
 }
 
 impl WrittenFiles {
-    /// The file of metrics, written, if one is wanted.
+    /// The files of metrics that are wanted, written.
     ///
     /// # Errors
     /// What the system says.
-    pub fn metrics(&self) -> Result<Option<NewFile>, WriteError> {
-        self.sorted.as_ref().and_then(|sorted| sorted.metrics.as_ref()).map(Metrics::written).transpose()
+    pub fn metrics(&self) -> Result<Vec<NewFile>, WriteError> {
+        self.sorted.iter().flat_map(|sorted| &sorted.metrics).map(Metrics::written).collect()
     }
 
     /// The lengths of all files, the first `of_records` of which are files of records, after all was `collected`:

@@ -75,7 +75,8 @@ pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
 pub use zerohop_output::Search as DuplicateSearch;
 pub use zerohop_output::{
-    Barcode, Comments, CramVersion, Duplicates, History, IndexFormat, Marking, ReadGroup, Rules, SortOrder, WriteIndex,
+    Barcode, Comments, CramVersion, Duplicates, History, IndexFormat, Marking, ReadGroup, Rules, SortOrder, UmiRules,
+    UmiStrategy, WriteIndex,
 };
 pub use zerohop_plan::Replicas;
 pub use zerohop_qc::{By, LEFT_OUT, MosdepthSpec, Quantizer};

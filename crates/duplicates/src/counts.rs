@@ -1,8 +1,10 @@
 //! How many records were looked at, and found to be duplicates.
 
+use crate::template::Dropped;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
+use zerohop_umi::{FamilySizes, GroupingCounts};
 
 /// The records of one library.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +23,21 @@ pub struct LibraryCounts {
     /// Pairs of which one mate has a barcode, and the other has none.
     #[serde(default)]
     pub barcoded_alone: u64,
+    /// Reads whose templates were grouped by their UMIs.
+    #[serde(default)]
+    pub grouped: u64,
+    /// Reads whose templates were not: they have no UMI, ...
+    #[serde(default)]
+    pub without_umi: u64,
+    /// ... a read failed the filters of the sequencer, ...
+    #[serde(default)]
+    pub not_passing_filter: u64,
+    /// ... none is mapped, or one of a low mapping quality, ...
+    #[serde(default)]
+    pub poor_alignment: u64,
+    /// ... or a base of the UMI was not called.
+    #[serde(default)]
+    pub no_calls: u64,
     /// Duplicates among the first.
     pub paired_duplicates: u64,
     /// Duplicates among the others.
@@ -30,7 +47,58 @@ pub struct LibraryCounts {
 }
 
 /// Bytes of the counts of a library, as they travel with a chunk.
-const STORED: usize = 2 + 6 * 4;
+const STORED: usize = 2 + COUNTED * 4;
+/// Counts of a library that are known of a chunk before anything is decided.
+const COUNTED: usize = 11;
+
+impl LibraryCounts {
+    /// What is known before anything is decided.
+    fn counted(&self) -> [u64; COUNTED] {
+        [
+            self.paired,
+            self.single,
+            self.secondary_or_supplementary,
+            self.unmapped,
+            self.barcoded,
+            self.barcoded_alone,
+            self.grouped,
+            self.without_umi,
+            self.not_passing_filter,
+            self.poor_alignment,
+            self.no_calls,
+        ]
+    }
+
+    /// The same from [`LibraryCounts::counted`].
+    fn of_counted(counted: [u64; COUNTED]) -> Self {
+        let [paired, single, secondary_or_supplementary, unmapped, barcoded, barcoded_alone, of_umis @ ..] = counted;
+        let [grouped, without_umi, not_passing_filter, poor_alignment, no_calls] = of_umis;
+        LibraryCounts {
+            paired,
+            single,
+            secondary_or_supplementary,
+            unmapped,
+            barcoded,
+            barcoded_alone,
+            grouped,
+            without_umi,
+            not_passing_filter,
+            poor_alignment,
+            no_calls,
+            ..LibraryCounts::default()
+        }
+    }
+
+    /// Counts so many reads whose template was not grouped.
+    pub(crate) fn dropped(&mut self, why: Dropped, reads: u64) {
+        *match why {
+            Dropped::WithoutUmi => &mut self.without_umi,
+            Dropped::NotPassingFilter => &mut self.not_passing_filter,
+            Dropped::PoorAlignment => &mut self.poor_alignment,
+            Dropped::NoCall => &mut self.no_calls,
+        } += reads;
+    }
+}
 
 impl AddAssign for LibraryCounts {
     fn add_assign(&mut self, other: Self) {
@@ -40,6 +108,11 @@ impl AddAssign for LibraryCounts {
         self.unmapped += other.unmapped;
         self.barcoded += other.barcoded;
         self.barcoded_alone += other.barcoded_alone;
+        self.grouped += other.grouped;
+        self.without_umi += other.without_umi;
+        self.not_passing_filter += other.not_passing_filter;
+        self.poor_alignment += other.poor_alignment;
+        self.no_calls += other.no_calls;
         self.paired_duplicates += other.paired_duplicates;
         self.single_duplicates += other.single_duplicates;
         self.optical_pairs += other.optical_pairs;
@@ -64,6 +137,9 @@ pub struct Counts {
     pub libraries: Vec<LibraryCounts>,
     /// Sets of duplicates, by their size in pairs.
     pub sets: BTreeMap<u64, Sets>,
+    /// Families of templates with UMIs, by their size.
+    #[serde(default)]
+    pub families: FamilySizes,
 }
 
 impl Counts {
@@ -84,6 +160,12 @@ impl Counts {
         }
     }
 
+    /// What became of reads with UMIs, as fgbio counts it.
+    pub fn grouping(&self) -> GroupingCounts {
+        let LibraryCounts { grouped, not_passing_filter, poor_alignment, no_calls, .. } = self.total();
+        GroupingCounts { accepted: grouped, not_passing_filter, poor_alignment, no_calls }
+    }
+
     /// The sums over all libraries.
     pub fn total(&self) -> LibraryCounts {
         let mut total = LibraryCounts::default();
@@ -95,10 +177,7 @@ impl Counts {
     pub(crate) fn store(&self, out: &mut Vec<u8>) {
         for (number, counts) in (0u16..).zip(&self.libraries) {
             out.extend_from_slice(&number.to_le_bytes());
-            let LibraryCounts {
-                paired, single, secondary_or_supplementary, unmapped, barcoded, barcoded_alone, ..
-            } = *counts;
-            for count in [paired, single, secondary_or_supplementary, unmapped, barcoded, barcoded_alone] {
+            for count in counts.counted() {
                 out.extend_from_slice(&(count as u32).to_le_bytes());
             }
         }
@@ -108,15 +187,8 @@ impl Counts {
     pub(crate) fn add_stored(&mut self, stored: &[u8]) {
         for stored in stored.as_chunks::<STORED>().0 {
             let count = |at: usize| u64::from(u32::from_le_bytes([0, 1, 2, 3].map(|byte| stored[2 + 4 * at + byte])));
-            *self.library(u16::from_le_bytes([stored[0], stored[1]])) += LibraryCounts {
-                paired: count(0),
-                single: count(1),
-                secondary_or_supplementary: count(2),
-                unmapped: count(3),
-                barcoded: count(4),
-                barcoded_alone: count(5),
-                ..LibraryCounts::default()
-            };
+            *self.library(u16::from_le_bytes([stored[0], stored[1]])) +=
+                LibraryCounts::of_counted(std::array::from_fn(count));
         }
     }
 }
@@ -132,5 +204,6 @@ impl AddAssign for Counts {
             own.optical += sets.optical;
             own.non_optical += sets.non_optical;
         }
+        self.families += &other.families;
     }
 }

@@ -7,6 +7,8 @@
 //! 3. Of each place one fragment stays ([`Decision`]): that with the highest sum of qualities; of equal ones, that
 //!    whose name comes first, or whose place on the flow cell does ([`Rules`]). The others are marked ([`Marks`]), a
 //!    bit for each record, and counted by library ([`Counts`]).
+//!    With UMIs ([`Search::umis`]) one fragment stays of each molecule of the place, and all records of a fragment
+//!    learn from which molecule they come ([`Molecule`]).
 //! 4. The merge asks for the bit of each record that it writes. [`metrics_text`] writes what was counted.
 //!
 //! The choice is a total order on what a signature holds. So it depends neither on threads nor on runs.
@@ -18,17 +20,21 @@ mod counts;
 mod decision;
 mod marks;
 mod metrics;
+mod molecules;
 mod optical;
 mod picard;
 mod primary;
 mod rules;
 mod samtools;
+mod set;
 mod signature;
+mod template;
 
 pub use counts::{Counts, LibraryCounts, Sets};
 pub use decision::Decision;
-pub use marks::{ChunkCounts, Marks};
+pub use marks::{ChunkCounts, Marks, Molecule};
 pub use metrics::metrics_text;
 pub use primary::{Primary, samtools_score};
 pub use rules::{Rules, Search};
 pub use signature::{NamedFragment, Signatures};
+pub use zerohop_umi::{ExactWithEdits, FamilySizes, GroupingCounts, Rules as UmiRules, Strategy as UmiStrategy};

@@ -40,6 +40,9 @@ pub struct Primary {
     /// Which record of its chunk it is.
     pub(crate) record: u32,
     pub(crate) barcode: Option<Box<[u8]>>,
+    pub(crate) mapq: u8,
+    /// The cell that it is of.
+    pub(crate) cell: Option<Box<[u8]>>,
 }
 
 impl Primary {
@@ -73,12 +76,20 @@ impl Primary {
             order,
             record,
             barcode: None,
+            mapq: u8::MAX,
+            cell: None,
         }
     }
 
     /// The same, of a molecule with this barcode, if it has one: those of other barcodes are no duplicates of it.
     pub fn with_barcode(mut self, barcode: Option<&[u8]>) -> Self {
         self.barcode = barcode.map(Into::into);
+        self
+    }
+
+    /// The same, with what else counts where templates are grouped by their UMIs: its mapping quality, and its cell.
+    pub fn of_molecule(mut self, mapq: u8, cell: Option<&[u8]>) -> Self {
+        (self.mapq, self.cell) = (mapq, cell.map(Into::into));
         self
     }
 

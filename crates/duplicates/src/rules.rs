@@ -22,6 +22,8 @@ pub struct Search {
     pub optical_distance: Option<u32>,
     /// Whether all records of a duplicate are marked: secondary and supplementary ones and an unmapped mate, too.
     pub templates: bool,
+    /// How UMIs say which templates come from one molecule: only these are duplicates of each other.
+    pub umis: Option<zerohop_umi::Rules>,
 }
 
 impl Rules {

@@ -6,14 +6,17 @@ use crate::picard;
 use crate::primary::Primary;
 use crate::rules::{Rules, Search};
 use crate::samtools::{self, PairPlace};
+use crate::template::{Template, put_head};
 use std::ops::Range;
 use zerohop_model::error::Error;
-use zerohop_model::record::{FIRST, PAIRED, UNMAPPED};
+use zerohop_model::record::{FIRST, LAST, PAIRED, UNMAPPED};
 use zerohop_sort::push_frame;
 
 /// Kinds of signatures: of a pair, or a record with a mate, and of the end of any record alone.
 pub(crate) const PAIR: u8 = 0;
 pub(crate) const END: u8 = 1;
+/// Of a template with a UMI: the only kind where there are UMIs.
+const TEMPLATE: u8 = 2;
 
 /// The fragment that primary records are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,12 +125,16 @@ impl Signatures {
 
     fn end_fragment(&mut self) -> Result<(), Error> {
         let primaries = std::mem::take(&mut self.primaries);
-        for (at, primary) in primaries.iter().enumerate() {
+        if let Some(rules) = self.search.umis {
+            self.sign_template(&primaries, rules)?;
+        }
+        let alone = if self.search.umis.is_none() { &primaries[..] } else { &[] };
+        for (at, primary) in alone.iter().enumerate() {
             // Of more than two, samtools pairs the first with the last.
-            let mate = match (at, primaries.len()) {
+            let mate = match (at, alone.len()) {
                 (_, 0 | 1) => None,
-                (0, len) => primaries.get(len - 1),
-                _ => primaries.first(),
+                (0, len) => alone.get(len - 1),
+                _ => alone.first(),
             };
             self.sign(primary, mate)?;
         }
@@ -139,6 +146,57 @@ impl Signatures {
         self.primaries = primaries;
         self.primaries.clear();
         Ok(())
+    }
+
+    /// Signs a template as a whole, by its UMI.
+    fn sign_template(&mut self, primaries: &[Primary], rules: zerohop_umi::Rules) -> Result<(), Error> {
+        let (first, second) = match primaries {
+            [] => return Ok(()),
+            [only] => (only, None),
+            [one, .., other] if one.has(LAST) && other.has(FIRST) => (other, Some(one)),
+            [one, .., other] => (one, Some(other)),
+        };
+        let counts = self.counts.library(self.library);
+        let reads = 1 + u64::from(second.is_some());
+        let template = match Template::of(first, second, rules.strategy()) {
+            Ok(template) => template,
+            Err(why) => {
+                counts.dropped(why, reads);
+                return Ok(());
+            }
+        };
+        counts.grouped += reads;
+        match template.is_pair() {
+            true => counts.paired += 2,
+            false => counts.single += 1,
+        }
+        let (contig, begin, _) = template.ends[0];
+        self.begin_key(TEMPLATE, contig, begin);
+        template.put_key(&mut self.key);
+        self.key.extend_from_slice(&self.library.to_be_bytes());
+        self.key.extend_from_slice(first.cell.as_deref().unwrap_or_default());
+        let reads = [Some(first), second].into_iter().flatten().filter(|read| !read.has(UNMAPPED));
+        let score = |read: &Primary| match self.search.rules {
+            Rules::Samtools => read.samtools_score as i64,
+            Rules::Picard => picard::score(read),
+        };
+        let mut records = reads.clone().map(|read| read.record);
+        let choice = ChoiceFields {
+            has_mate: template.is_pair(),
+            stands_for_pair: template.is_pair(),
+            first_is_reverse: first.is_reverse(),
+            score: reads.clone().map(score).sum(),
+            record: records.next().unwrap_or_default(),
+            mate: records.next(),
+            template: Some(self.records.clone()),
+            tie: &self.name,
+            ..self.choice(first)
+        };
+        push_frame(&mut self.frames, &self.key, |out| {
+            put_head(&template, out)?;
+            choice.put(out);
+            Ok(())
+        })
     }
 
     fn sign(&mut self, primary: &Primary, mate: Option<&Primary>) -> Result<(), Error> {
@@ -293,8 +351,8 @@ pub(crate) struct ChoiceFields<'a> {
 
 /// Bytes of a choice before those of the tie.
 const FIXED: usize = 1 + 2 + 2 + 8 + 8 + 4 + 4;
-/// Bytes of a template behind them, where it is marked as a whole.
-const TEMPLATE: usize = 4 + 4;
+/// Bytes of the records of a template behind them, where these are told.
+const OF_TEMPLATE: usize = 4 + 4;
 
 impl<'a> ChoiceFields<'a> {
     fn put(&self, out: &mut Vec<u8>) {
@@ -324,7 +382,7 @@ impl<'a> ChoiceFields<'a> {
         let (template, tie) = match is_set(4) {
             false => (None, rest),
             true => {
-                let ([a, b, c, d, end @ ..], tie) = rest.split_first_chunk::<TEMPLATE>()?;
+                let ([a, b, c, d, end @ ..], tie) = rest.split_first_chunk::<OF_TEMPLATE>()?;
                 (Some(u32::from_le_bytes([*a, *b, *c, *d])..u32::from_le_bytes(*end)), tie)
             }
         };

@@ -263,7 +263,7 @@ fn first_best<'e>(ends: impl Iterator<Item = &'e End>) -> &'e End {
 
 /// Numbers of the records that are marked here, with so many fragments in a chunk and so much memory.
 fn marked(rules: Rules, fragments: &[(String, Vec<Read>)], in_chunk: usize, memory: u64) -> Vec<usize> {
-    let search = Search { rules, optical_distance: None, templates: false };
+    let search = Search { rules, optical_distance: None, templates: false, umis: None };
     let folder = tempfile::tempdir().unwrap();
     let (store, counts) = (RunStore::new(memory, folder.path().to_owned()), ChunkCounts::default());
     let (mut collector, mut signatures, mut ordinals) = (store.collector(), Signatures::new(search), Vec::new());
@@ -344,7 +344,7 @@ fn all_records_of_a_template_are_marked_on_request() {
         Primary::new(flags, (0, 7), &[op(5, b'M')], (&qual, 5), 16, record)
     };
     for (rules, templates) in [Rules::Samtools, Rules::Picard].into_iter().flat_map(|r| [(r, false), (r, true)]) {
-        let search = Search { rules, optical_distance: None, templates };
+        let search = Search { rules, optical_distance: None, templates, umis: None };
         let folder = tempfile::tempdir().unwrap();
         let (store, counts) = (RunStore::new(1 << 20, folder.path().to_owned()), ChunkCounts::default());
         let (mut collector, mut signatures) = (store.collector(), Signatures::new(search));
@@ -376,7 +376,8 @@ fn all_records_of_a_template_are_marked_on_request() {
 #[test]
 fn pairs_with_a_barcode_on_one_mate_alone_are_counted() {
     let op = CigarOp::new(5, b'M').unwrap();
-    let mut signatures = Signatures::new(Search { rules: Rules::Samtools, optical_distance: None, templates: false });
+    let mut signatures =
+        Signatures::new(Search { rules: Rules::Samtools, optical_distance: None, templates: false, umis: None });
     signatures.clear();
     for barcodes in [[Some(&b"AC"[..]), None], [Some(b"AC"), Some(b"AC")], [None, None], [None, Some(b"AC")]] {
         signatures.begin_fragment(NamedFragment { name: b"a", library: 0, read_group: 0 }).unwrap();
@@ -390,7 +391,7 @@ fn pairs_with_a_barcode_on_one_mate_alone_are_counted() {
     counts.add(0, 8, &stored);
     let folder = tempfile::tempdir().unwrap();
     let store = RunStore::new(0, folder.path().to_owned());
-    let search = Search { rules: Rules::Samtools, optical_distance: None, templates: false };
+    let search = Search { rules: Rules::Samtools, optical_distance: None, templates: false, umis: None };
     let found = Decision::new(store.parts(1 << 20), &counts, search).examined().total();
     assert_eq!((found.barcoded, found.barcoded_alone), (4, 2));
 }

@@ -434,8 +434,30 @@ pub struct DuplicateReport {
     /// The same counts for each library.
     #[serde(default)]
     pub libraries: Vec<LibraryReport>,
+    /// What UMIs said, if they were looked at.
+    #[serde(default)]
+    pub umis: Option<UmiReport>,
     /// How long it took to find them, once all reads were aligned.
     pub wall: Duration,
+}
+
+/// Templates that were grouped by their UMIs. Reads are counted once, for the first reason that keeps them out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct UmiReport {
+    /// How UMIs were compared, as the option says it: `adjacency:1`.
+    pub rules: String,
+    /// Sizes of families, in templates, and how many families have each.
+    pub families: Vec<(u64, u64)>,
+    /// Reads whose templates were grouped.
+    pub grouped: u64,
+    /// Reads without a UMI.
+    pub without_umi: u64,
+    /// Reads that failed the filters of the sequencer, and their mates.
+    pub not_passing_filter: u64,
+    /// Reads of templates that are not mapped, or of which a read has a low mapping quality.
+    pub poor_alignment: u64,
+    /// Reads with a base of the UMI that was not called.
+    pub no_calls: u64,
 }
 
 /// The duplicates of a library.

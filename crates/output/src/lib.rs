@@ -41,6 +41,7 @@ mod keys;
 mod libraries;
 mod marking;
 mod mates;
+mod molecule;
 mod order;
 mod parts;
 mod read_group;
@@ -65,5 +66,7 @@ pub use read_group::{ReadGroup, ReadGroupError};
 pub use spec::{KeptRuns, OutputSpec, Sorting, WriteIndex, end_markers};
 pub use tags::Comments;
 pub use unaligned::{ReadsFormat, Unaligned};
-pub use zerohop_duplicates::{Counts as DuplicateCounts, Decision, LibraryCounts, Marks, Rules, Search, metrics_text};
+pub use zerohop_duplicates::{
+    Counts as DuplicateCounts, Decision, LibraryCounts, Marks, Rules, Search, UmiRules, UmiStrategy, metrics_text,
+};
 pub use zerohop_sort::KEPT;

@@ -25,6 +25,9 @@ const NUMBERS: usize = 20;
 /// Fields of a name before the barcode, as Illumina's programs write it: machine, run, flow cell, lane, tile, x, y.
 const FIELDS_BEFORE_BARCODE: usize = 7;
 
+/// The tag of the cell that a read is of (SAM tags, CB).
+const CELL: [u8; 2] = *b"CB";
+
 /// How duplicates are looked for, and whether they are marked or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marking {
@@ -60,6 +63,7 @@ pub(crate) struct Signer<'h> {
     signatures: Signatures,
     keys: KeyMaker,
     barcode: Option<Barcode>,
+    has_umis: bool,
     libraries: &'h Libraries,
     /// Those of the lane.
     library: u16,
@@ -74,6 +78,7 @@ impl<'h> Signer<'h> {
             signatures: Signatures::new(marking.search),
             keys: KeyMaker::new(SortOrder::Coordinate),
             barcode: marking.barcode,
+            has_umis: marking.search.umis.is_some(),
             libraries,
             library: 0,
             read_group: 0,
@@ -106,6 +111,10 @@ impl<'h> Signer<'h> {
             let quality = (fields.qual, fields.seq.len());
             let primary = Primary::new(fields.flags, place, fields.cigar, quality, order, self.records);
             let barcode = self.barcode.and_then(|barcode| barcode.of(fields.name, text_of));
+            let primary = match self.has_umis {
+                true => primary.of_molecule(fields.mapq, text_of(CELL)),
+                false => primary,
+            };
             self.signatures.add(primary.with_barcode(barcode));
         } else {
             self.signatures.count_other(fields.flags & UNMAPPED == 0);

@@ -4,13 +4,14 @@ use crate::blocks::Blocks;
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use crate::keys::place;
+use crate::molecule::{put_in_bam, put_in_line};
 use crate::sam_line::{flags_of, with_flag, without_flag};
 use std::ops::Range;
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
 use zerohop_cram::record::{Fixed, set_flags};
 use zerohop_cram::{Crai, Cram, CramEncoder};
-use zerohop_duplicates::{Marks, Rules};
+use zerohop_duplicates::{Marks, Molecule, Rules};
 use zerohop_model::error::Error;
 use zerohop_model::record::DUPLICATE;
 use zerohop_model::sink::{MakePart, Parts};
@@ -99,6 +100,12 @@ impl<'s> SortedParts<'s> {
         }
     }
 
+    /// The tag of a record to be written, if records have molecules: that, or none of its own.
+    fn molecule(&self, record: Ordinal) -> Option<Option<Molecule>> {
+        let (marks, ..) = self.duplicates.as_ref()?;
+        marks.has_molecules().then(|| marks.molecule(record))
+    }
+
     /// How many of so many threads may make parts at the same time, for the memory that was given.
     pub fn mergers(&self, threads: usize) -> usize {
         self.parts.mergers(threads)
@@ -128,7 +135,7 @@ impl Parts for SortedParts<'_> {
             _ => Packer::Lines,
         };
         let visitor = self.visitors.map(|visitors| visitors.visitor());
-        Box::new(Maker { parts: self, merger: self.parts.merger(), packer, visitor })
+        Box::new(Maker { parts: self, merger: self.parts.merger(), packer, visitor, tagged: Vec::new() })
     }
 }
 
@@ -146,11 +153,13 @@ struct Maker<'p> {
     merger: Merger<'p>,
     packer: Packer<'p>,
     visitor: Option<Box<dyn Visit + 'p>>,
+    /// Room for a record with the tag of its molecule.
+    tagged: Vec<u8>,
 }
 
 impl MakePart for Maker<'_> {
     fn make(&mut self, number: usize, mut out: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let Maker { parts, merger, packer, visitor } = self;
+        let Maker { parts, merger, packer, visitor, tagged } = self;
         let mut index = parts.index.as_ref().map(FileIndex::like);
         if let Some(visitor) = visitor {
             let place = |part: usize| parts.parts.begin(part).map(place);
@@ -169,7 +178,12 @@ impl MakePart for Maker<'_> {
                     Fate::Marked => with_flag(record, DUPLICATE),
                     Fate::Cleared => without_flag(record, DUPLICATE),
                 };
-                out.extend_from_slice(changed.as_deref().unwrap_or(record));
+                let mut record = changed.as_deref().unwrap_or(record);
+                if let Some(molecule) = parts.molecule(key.ordinal()) {
+                    put_in_line(record, molecule, tagged);
+                    record = tagged;
+                }
+                out.extend_from_slice(record);
                 Ok(())
             })?,
             Packer::Blocks(compressor, raw) => {
@@ -180,6 +194,7 @@ impl MakePart for Maker<'_> {
                     if fate == Fate::LeftOut {
                         return Ok(());
                     }
+                    let record = in_bam(record, parts.molecule(key.ordinal()), tagged)?;
                     let at = blocks.put(record, |record| mark(record, fate))?;
                     if let Some(FileIndex::Bam(index)) = &mut index {
                         index.add(record, at);
@@ -195,6 +210,7 @@ impl MakePart for Maker<'_> {
                     if fate == Fate::LeftOut {
                         return Ok(());
                     }
+                    let record = in_bam(record, parts.molecule(key.ordinal()), tagged)?;
                     see(record, fate)?;
                     if fate == Fate::Written {
                         return encoder.add(record);
@@ -217,6 +233,17 @@ impl MakePart for Maker<'_> {
         made.push(MadePart { number, bytes: out.len() as u64, index });
         Ok(out)
     }
+}
+
+/// The record as it is written: in `tagged`, if records have molecules.
+fn in_bam<'r>(
+    record: &'r [u8],
+    molecule: Option<Option<Molecule>>,
+    tagged: &'r mut Vec<u8>,
+) -> Result<&'r [u8], Error> {
+    let Some(molecule) = molecule else { return Ok(record) };
+    put_in_bam(record, molecule, tagged)?;
+    Ok(tagged)
 }
 
 fn bam_flags(record: &[u8]) -> u16 {

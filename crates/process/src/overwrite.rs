@@ -130,6 +130,8 @@ pub enum Kind {
     Index,
     /// Metrics as Picard writes them.
     Metrics,
+    /// Tables of fgbio's GroupReadsByUmi.
+    UmiMetrics,
     /// What samtools or mosdepth says of records, or an index of that.
     Report,
     /// JSON.
@@ -153,6 +155,7 @@ impl Kind {
             Kind::Numbers => "a table of names and numbers",
             Kind::Index => "an index of BAM or CRAM",
             Kind::Metrics => "metrics of Picard",
+            Kind::UmiMetrics => "a table of UMIs",
             Kind::Report => "a report of samtools or mosdepth",
             Kind::Json => "JSON",
             Kind::Page => "an HTML page",
@@ -172,6 +175,7 @@ impl Kind {
             Kind::Numbers => is_table_of_numbers(head),
             Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01") || is_crai(head),
             Kind::Metrics => starts(b"## htsjdk.samtools.metrics"),
+            Kind::UmiMetrics => starts(b"family_size\t") || starts(b"accepted_sam_records\t"),
             Kind::Report => is_report(head),
             // BGZF of no reads, too: no file but a compressed one is looked at that holds nothing.
             Kind::Reads => head.is_empty() || head.starts_with(b"BAM\x01") || starts(b">") || Kind::Fastq.begins(head),

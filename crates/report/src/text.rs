@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
-use zerohop_model::measurement::{DuplicateReport, LibraryReport, QcReport, SortReport, Tally};
+use zerohop_model::measurement::{DuplicateReport, LibraryReport, QcReport, SortReport, Tally, UmiReport};
 use zerohop_model::plan::{Pages, Placement};
 use zerohop_model::thousands::grouped;
 
@@ -78,6 +78,9 @@ impl Summary {
             if let Some(duplicates) = &sorted.duplicates {
                 line("duplicates", duplicate_words(duplicates));
                 libraries_words(&duplicates.libraries).for_each(|words| line("library", words));
+                if let Some(umis) = &duplicates.umis {
+                    line("molecules", umi_words(umis));
+                }
             }
             if let Some(reports) = &sorted.reports {
                 line("reports", reports_words(reports));
@@ -143,6 +146,32 @@ pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
         grouped(single_duplicates),
         grouped(single),
         seconds(wall)
+    )
+}
+
+/// Which molecules templates came from.
+pub(crate) fn umi_words(umis: &UmiReport) -> String {
+    let UmiReport { rules, families, grouped: reads, without_umi, not_passing_filter, poor_alignment, no_calls } = umis;
+    let (templates, all) = families
+        .iter()
+        .fold((0, 0), |(templates, all), (size, families)| (templates + size * families, all + families));
+    let left_out = [
+        (without_umi, "without a UMI"),
+        (not_passing_filter, "failed the sequencer's filters"),
+        (poor_alignment, "of low mapping quality"),
+        (no_calls, "with N in the UMI"),
+    ];
+    let left_out: String = left_out
+        .iter()
+        .filter(|(reads, _)| **reads > 0)
+        .map(|(reads, why)| format!(", {} {why}", grouped(**reads)))
+        .collect();
+    format!(
+        "{} families of {} templates ({rules}; {:.2} each); reads: {} grouped{left_out}",
+        grouped(all),
+        grouped(templates),
+        templates as f64 / (all as f64).max(1.0),
+        grouped(*reads)
     )
 }
 

@@ -1,5 +1,6 @@
 //! The files that `zerohop align` writes.
 
+use crate::job::sorting::OfMetrics;
 use crate::job::{AlignError, Job, PlanFrom, UnalignedOptions, qc, sorting};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -37,8 +38,8 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
         let words = "unaligned reads can only be written to a regular file";
         return Err(AlignError::Usage(format!("{}: {words}", path.display())));
     }
-    let reports = qc::files(job);
-    let all = || records.iter().chain(&indexes).chain(&beside).chain(&reports).chain(tables(job));
+    let (reports, tables) = (qc::files(job), tables(job));
+    let all = || records.iter().chain(&indexes).chain(&beside).chain(&reports).chain(&tables);
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(
         job,
@@ -75,7 +76,10 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
         reference::check_fasta(&job.reference, "CRAM needs the reference")?;
     }
     job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
-    sorting::metrics(job).into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Metrics))?;
+    sorting::metrics(job).try_for_each(|(of, path)| {
+        let kind = if of == OfMetrics::Duplicates { Kind::Metrics } else { Kind::UmiMetrics };
+        overwrite::replaceable(&path, kind)
+    })?;
     reports.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Report))?;
     all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
 }
@@ -120,8 +124,9 @@ pub fn unaligned(job: &Job) -> Result<Option<zerohop_output::Unaligned>, AlignEr
 }
 
 /// The files that tell how it went.
-fn tables(job: &Job) -> impl Iterator<Item = &PathBuf> {
-    job.report.json.iter().chain(&job.report.mqc).chain(sorting::metrics(job))
+fn tables(job: &Job) -> Vec<PathBuf> {
+    let metrics = sorting::metrics(job).map(|(_, path)| path);
+    job.report.json.iter().chain(&job.report.mqc).cloned().chain(metrics).collect()
 }
 
 /// Refuses outputs that would destroy one of `inputs`, such as the files of the index once it is found, or each other.
@@ -131,7 +136,7 @@ fn tables(job: &Job) -> impl Iterator<Item = &PathBuf> {
 pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
     let standard_output = job.output.path.is_none().then(|| PathBuf::from("-")).into_iter().collect();
     let outputs = [standard_output, all_paths(job), sorting::indexes(job), qc::files(job), logs_there(job)].concat();
-    Ok(overwrite::apart(inputs, outputs.iter().chain(tables(job)))?)
+    Ok(overwrite::apart(inputs, outputs.iter().chain(&tables(job)))?)
 }
 
 /// What is in the folder for logs already, under names that logs of this run may have.

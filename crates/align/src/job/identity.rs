@@ -1,5 +1,6 @@
 //! What the records of a job depend on, besides its reads, reference and aligner.
 
+use crate::job::sorting::umi_words;
 use crate::job::{Job, UnalignedOptions};
 use zerohop_output::{
     Barcode, Comments, CramVersion, Duplicates, Format, IndexFormat, Marking, ReadsFormat, Rules, Search, SortOrder,
@@ -9,7 +10,7 @@ use zerohop_process::Identity;
 
 /// How duplicates are marked, in the words of the options.
 fn marking_words(marking: Marking) -> String {
-    let Marking { duplicates, search: Search { rules, optical_distance, templates }, barcode } = marking;
+    let Marking { duplicates, search: Search { rules, optical_distance, templates, umis }, barcode } = marking;
     let rules = match rules {
         Rules::Samtools => "samtools",
         Rules::Picard => "picard",
@@ -23,7 +24,8 @@ fn marking_words(marking: Marking) -> String {
         false => "--remove-duplicates".to_owned(),
         true => "--remove-duplicates=templates".to_owned(),
     });
-    let words = std::iter::once(rules.to_owned()).chain(barcode).chain(distance).chain(remove);
+    let umis = umis.map(|umis| format!("--umi {}", umi_words(umis)));
+    let words = std::iter::once(rules.to_owned()).chain(umis).chain(barcode).chain(distance).chain(remove);
     words.collect::<Vec<_>>().join(" ")
 }
 

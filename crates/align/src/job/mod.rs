@@ -208,6 +208,8 @@ pub struct SortOptions {
     pub marking: Option<Marking>,
     /// The file that says how many each library has, as Picard writes it.
     pub metrics: Option<PathBuf>,
+    /// How the names of the files begin that say how many templates molecules have, as fgbio writes them.
+    pub umi_metrics: Option<PathBuf>,
     /// Reports of the records, if they are wanted.
     pub qc: Option<QcOptions>,
 }

@@ -2,10 +2,12 @@
 
 use crate::job::{AlignError, Job, SortOptions};
 use std::path::{Path, PathBuf};
-use zerohop_model::error::Error;
-use zerohop_model::measurement::SortReport;
+use zerohop_model::error::{Error, shown};
+use zerohop_model::measurement::{DuplicateReport, SortReport};
 use zerohop_model::thousands::grouped;
-use zerohop_output::{Barcode, IndexFormat, KeptRuns, Marking, SortOrder, WriteIndex, index_path};
+use zerohop_output::{
+    Barcode, IndexFormat, KeptRuns, Marking, SortOrder, UmiRules, UmiStrategy, WriteIndex, index_path,
+};
 
 /// The part of free memory that records may take until they are written, by default.
 const PART_OF_FREE: f64 = 0.5;
@@ -49,23 +51,30 @@ fn check_tmp_dir(folder: &Path) -> Result<(), AlignError> {
 /// Wrong usage.
 pub fn check_barcode(job: &Job, all_have_fields: bool) -> Result<(), AlignError> {
     let marking = job.output.sorting.as_ref().and_then(|sorting| sorting.marking);
-    if let Some(Marking { barcode: Some(Barcode::Tag(_)), .. }) = marking
+    if let Some(Marking { barcode: Some(Barcode::Tag(tag)), search, .. }) = marking
         && !all_have_fields
     {
-        let words = "--barcode-tag is looked for in the fields of BAM, or in the comments of the reads: give -C, too, \
-                     which copies them";
-        return Err(AlignError::Usage(words.to_owned()));
+        let what = match search.umis {
+            Some(_) => format!("the UMI is looked for in the tag {} (--umi, --barcode-tag), which", shown(&tag)),
+            None => "--barcode-tag".to_owned(),
+        };
+        return Err(AlignError::Usage(format!(
+            "{what} is looked for in the fields of BAM, or in the comments of the reads: give -C, too, which copies \
+             them"
+        )));
     }
     Ok(())
 }
 
 /// What the user should know where reads, or mates, have not got the barcode that is looked for.
 pub fn lacking_barcodes(job: &Job, sorted: &SortReport) -> Option<String> {
-    let found = sorted.duplicates.as_ref().filter(|found| found.paired + found.single > 0)?;
+    let some = |found: &&DuplicateReport| found.paired + found.single > 0 || found.umis.is_some();
+    let found = sorted.duplicates.as_ref().filter(some)?;
     let barcode = job.output.sorting.as_ref()?.marking?.barcode?;
     match (found.barcoded, found.barcoded_alone) {
         (0, _) => {}
         (_, 0) => return None,
+        _ if found.umis.is_some() => return None,
         (_, pairs) => {
             return Some(format!(
                 "Of {} pairs one mate has a barcode, and the other has none: their records may have been marked \
@@ -78,7 +87,11 @@ pub fn lacking_barcodes(job: &Job, sorted: &SortReport) -> Option<String> {
         Barcode::Tag(tag) => format!("No read has the tag {} with text (--barcode-tag)", String::from_utf8_lossy(&tag)),
         Barcode::Name => "No name of a read has an eighth field (--barcode-name)".to_owned(),
     };
-    Some(format!("{what}: duplicates were looked for as without barcodes."))
+    let then = match found.umis {
+        Some(_) => "nothing was grouped, and no duplicate was looked for",
+        None => "duplicates were looked for as without barcodes",
+    };
+    Some(format!("{what}: {then}."))
 }
 
 /// The folder of temporary files: the one that is wanted, else that of the output; of an output that is no file, that
@@ -122,9 +135,41 @@ pub fn spec(
     })
 }
 
-/// The file of metrics of duplicates, if one is wanted.
-pub fn metrics(job: &Job) -> Option<&PathBuf> {
-    job.output.sorting.as_ref()?.metrics.as_ref()
+/// What a file of metrics is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfMetrics {
+    /// Duplicates, as Picard writes them.
+    Duplicates,
+    /// How many families of templates have which size, as fgbio writes it.
+    FamilySizes,
+    /// What became of reads with UMIs, as fgbio writes it.
+    Grouping,
+}
+
+/// The files of metrics that are wanted.
+pub fn metrics(job: &Job) -> impl Iterator<Item = (OfMetrics, PathBuf)> {
+    let sorting = job.output.sorting.as_ref();
+    let of_duplicates = sorting.and_then(|sorting| sorting.metrics.clone());
+    let of_umis = sorting.and_then(|sorting| sorting.umi_metrics.as_ref()).into_iter().flat_map(|prefix| {
+        [(OfMetrics::FamilySizes, ".family_sizes.txt"), (OfMetrics::Grouping, ".grouping_metrics.txt")].map(
+            |(of, suffix)| {
+                let mut name = prefix.as_os_str().to_owned();
+                name.push(suffix);
+                (of, PathBuf::from(name))
+            },
+        )
+    });
+    of_duplicates.map(|path| (OfMetrics::Duplicates, path)).into_iter().chain(of_umis)
+}
+
+/// How UMIs are compared, as `--umi` says it.
+pub fn umi_words(rules: UmiRules) -> String {
+    match rules.strategy() {
+        UmiStrategy::Exact => "exact".to_owned(),
+        UmiStrategy::Edit => format!("edit:{}", rules.edits()),
+        UmiStrategy::Adjacency => format!("adjacency:{}", rules.edits()),
+        UmiStrategy::Paired => format!("paired:{}", rules.edits()),
+    }
 }
 
 /// Indexes that the output may get; and those of another format, which are removed, for they would be of other records.

@@ -1,12 +1,13 @@
 //! Duplicates among records that were collected: found with all workers of the plan, of all ranks, and told.
 
 use crate::finish::Metrics;
+use crate::job::sorting::{self, OfMetrics};
 use crate::job::{AlignError, Job};
 use crate::run::RunPart;
 use std::time::Instant;
-use zerohop_model::measurement::{DuplicateReport, LibraryReport};
+use zerohop_model::measurement::{DuplicateReport, LibraryReport, UmiReport};
 use zerohop_model::plan::Plan;
-use zerohop_output::{Decision, DuplicateCounts, FileSink, LibraryCounts, Marks, metrics_text};
+use zerohop_output::{Decision, DuplicateCounts, FileSink, LibraryCounts, Marks, UmiRules, metrics_text};
 
 /// What was found.
 pub struct FoundDuplicates {
@@ -14,8 +15,8 @@ pub struct FoundDuplicates {
     pub marks: Marks,
     /// What there is to say of them.
     pub report: DuplicateReport,
-    /// The file of metrics, if one is wanted.
-    pub metrics: Option<Metrics>,
+    /// The files of metrics that are wanted.
+    pub metrics: Vec<Metrics>,
 }
 
 /// Finds the duplicates; none if they are not looked for. Of several processes, all of which know the same records,
@@ -39,11 +40,20 @@ pub fn find(
     }
     part.found(found, decision.marks())?.into_iter().for_each(|found| counts += found);
     let libraries = named(sink, &counts);
-    let path = job.output.sorting.as_ref().and_then(|sorting| sorting.metrics.clone());
-    let comments = [format!("zerohop {}", env!("CARGO_PKG_VERSION")), job.command.replace('\n', " ")];
-    let metrics = path.map(|path| Metrics { path, text: metrics_text(&comments, &libraries, &counts.sets) });
+    let metrics = metrics(job, &counts, &libraries);
     let report = report(&decision, &counts, &libraries, started);
     Ok(Some(FoundDuplicates { marks: decision.into_marks(), report, metrics }))
+}
+
+/// The files of metrics that are wanted.
+fn metrics(job: &Job, counts: &DuplicateCounts, libraries: &[(String, LibraryCounts)]) -> Vec<Metrics> {
+    let comments = [format!("zerohop {}", env!("CARGO_PKG_VERSION")), job.command.replace('\n', " ")];
+    let text = |of: OfMetrics| match of {
+        OfMetrics::Duplicates => metrics_text(&comments, libraries, &counts.sets),
+        OfMetrics::FamilySizes => counts.families.text(),
+        OfMetrics::Grouping => counts.grouping().text(),
+    };
+    sorting::metrics(job).map(|(of, path)| Metrics { path, text: text(of) }).collect()
 }
 
 /// The libraries of the read groups, and any other that there are reads of; one at least.
@@ -75,5 +85,29 @@ fn report(
     };
     let libraries = libraries.iter().map(of_library).collect();
     let wall = started.elapsed();
-    DuplicateReport { paired, single, barcoded, barcoded_alone, paired_duplicates, single_duplicates, libraries, wall }
+    let umis = decision.umis().map(|rules| umi_report(rules, counts));
+    DuplicateReport {
+        paired,
+        single,
+        barcoded,
+        barcoded_alone,
+        paired_duplicates,
+        single_duplicates,
+        libraries,
+        umis,
+        wall,
+    }
+}
+
+fn umi_report(rules: UmiRules, counts: &DuplicateCounts) -> UmiReport {
+    let LibraryCounts { grouped, without_umi, not_passing_filter, poor_alignment, no_calls, .. } = counts.total();
+    UmiReport {
+        rules: sorting::umi_words(rules),
+        families: counts.families.iter().collect(),
+        grouped,
+        without_umi,
+        not_passing_filter,
+        poor_alignment,
+        no_calls,
+    }
 }

@@ -34,7 +34,7 @@ pub fn merge(
     let mut sink = part.collected(job, sink)?;
     let (marks, duplicates, metrics) = match duplicates::find(job, plan, &sink, part)? {
         Some(FoundDuplicates { marks, report, metrics }) => (Some(marks), Some(report), metrics),
-        None => (None, None, None),
+        None => (None, None, Vec::new()),
     };
     let not_sorted = || AlignError::Failed("what was kept is not sorted: please report this".to_owned());
     let qc = Qc::open(job, &sink, part)?;

@@ -8,6 +8,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::Sink as _;
 use zerohop_output::{FileSink, remove_other_indexes};
+use zerohop_process::NewFile;
 use zerohop_ranks::{host, journal, values};
 use zerohop_report::RankSummary;
 
@@ -23,11 +24,9 @@ pub fn finish(
     report: &mut RunReport,
     threads: usize,
 ) -> Result<Option<Vec<RankSummary>>, AlignError> {
-    if part.transport.rank() == 0
-        && let Some(metrics) = written.metrics()?
-    {
+    if part.transport.rank() == 0 {
         // Before the job is complete: after that nobody could make them.
-        metrics.complete()?;
+        written.metrics()?.into_iter().try_for_each(NewFile::complete)?;
     }
     let dealt = part.dealt()?;
     // As far as there was something to be written.

@@ -59,15 +59,17 @@ pub(crate) struct SampleJob {
 impl SampleJob {
     /// All files that it writes.
     fn outputs(&self) -> Vec<PathBuf> {
-        let tables = self.job.report.mqc.iter().chain(sorting::metrics(&self.job)).chain([&self.report]);
+        let metrics = sorting::metrics(&self.job).map(|(_, path)| path);
+        let tables = self.job.report.mqc.iter().chain([&self.report]).cloned().chain(metrics);
         let records = [files::all_paths(&self.job), sorting::indexes(&self.job), qc::files(&self.job)].concat();
-        records.into_iter().chain(tables.cloned()).collect()
+        records.into_iter().chain(tables).collect()
     }
 }
 
 /// Aligns all samples of a sheet as `base` says, which has no reads, output or reports, and writes their files to
 /// `folder`: `NAME.bam` (or .sam, .cram, and .paf or .tsv where the engine makes these), `NAME.json`,
-/// `NAME_mqc.json`, `NAME.markdup.txt` if duplicates are marked, and `NAME.unaligned` with the ending that stands in
+/// `NAME_mqc.json`, `NAME.markdup.txt` if duplicates are marked, `NAME.family_sizes.txt` and
+/// `NAME.grouping_metrics.txt` of UMIs, and `NAME.unaligned` with the ending that stands in
 /// `base` for the file of unaligned reads. With `resume`, samples that are complete are left as they are.
 ///
 /// # Errors
@@ -237,6 +239,7 @@ fn ready(
     }
     if let Some(sorting) = &mut job.output.sorting {
         sorting.metrics = sorting.marking.map(|_| file(".markdup.txt"));
+        sorting.umi_metrics = sorting.marking.and_then(|marking| marking.search.umis).map(|_| file(""));
         sorting.memory = sorting.memory.map(|memory| Bytes(memory.0 / at_a_time));
     }
     job.at_a_time = at_a_time as usize;

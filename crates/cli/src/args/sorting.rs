@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use zerohop_align::{
     Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, MosdepthOptions, PicardOptions, QcOptions, Rules,
-    SortOptions, SortOrder, WriteIndex,
+    SortOptions, SortOrder, UmiRules, UmiStrategy, WriteIndex,
 };
 use zerohop_model::machine::Bytes;
 
@@ -55,6 +55,21 @@ pub struct SortArgs {
     /// Duplicates have the same barcode, which follows the seventh colon of the read's name
     #[arg(long, requires = "duplicates", conflicts_with = "barcode_tag", hide_short_help = true)]
     pub barcode_name: bool,
+
+    /// Duplicates come from one molecule: group reads of one place by their UMIs (exact, edit, adjacency, paired)
+    ///
+    /// UMIs are in the tag RX, or where --barcode-tag or --barcode-name says. Of each molecule one template stays, and
+    /// all records of the others are marked; MI says which molecule a record comes from. exact: UMIs are equal. edit:
+    /// they differ at N positions at most [default: 1]. adjacency: as edit, but only rare UMIs are errors of frequent
+    /// ones, as in UMI-tools. paired: as adjacency, with one UMI from each end (ACGT-TTGA), for duplex sequencing. The
+    /// rules are those of fgbio GroupReadsByUmi: reads below mapping quality 1, and those with N in the UMI, are not
+    /// grouped.
+    #[arg(long, value_name = "RULE[:N]", value_parser = parse_umi, requires = "duplicates", hide_short_help = true)]
+    pub umi: Option<UmiRules>,
+
+    /// With --umi: write PREFIX.family_sizes.txt and PREFIX.grouping_metrics.txt, as fgbio does
+    #[arg(long, value_name = "PREFIX", requires = "umi", hide_short_help = true)]
+    pub umi_metrics: Option<PathBuf>,
 
     /// Write how many duplicates each library has to FILE, as Picard does
     #[arg(long, value_name = "FILE", requires = "duplicates", hide_short_help = true)]
@@ -164,6 +179,24 @@ fn parse_tag(text: &str) -> Result<[u8; 2], String> {
     }
 }
 
+/// How UMIs are compared: a rule, and maybe at how many positions they may differ.
+fn parse_umi(text: &str) -> Result<UmiRules, String> {
+    let (rule, edits) = match text.split_once(':') {
+        Some((rule, edits)) => (rule, Some(edits)),
+        None => (text, None),
+    };
+    let strategy = match rule {
+        "exact" => UmiStrategy::Exact,
+        "edit" => UmiStrategy::Edit,
+        "adjacency" => UmiStrategy::Adjacency,
+        "paired" => UmiStrategy::Paired,
+        "identity" => return Err("fgbio's 'identity' is 'exact' here".to_owned()),
+        _ => return Err(format!("there is no rule '{rule}': choose exact, edit, adjacency or paired")),
+    };
+    let edits = edits.map(|edits| edits.parse().map_err(|_| format!("'{edits}' is no number of positions")));
+    UmiRules::new(strategy, edits.transpose()?).map_err(|error| error.to_string())
+}
+
 impl SortArgs {
     /// How records are to be sorted, if they are.
     ///
@@ -182,6 +215,7 @@ impl SortArgs {
             tmp_dir: self.tmp_dir,
             marking,
             metrics: self.duplicate_metrics,
+            umi_metrics: self.umi_metrics,
             qc: self.qc.map(|prefix| QcOptions {
                 prefix: Some(prefix).filter(|it| !it.is_empty()).map(Into::into),
                 stats_reference: self.stats_reference,
@@ -226,14 +260,16 @@ impl SortArgs {
             RulesName::Picard => (Rules::Picard, Some(PICARDS_DISTANCE)),
         };
         let of_name = self.barcode_name.then_some(Barcode::Name);
+        let of_umi = self.umi.map(|_| Barcode::Tag(*b"RX"));
         Some(Marking {
             duplicates: if self.remove_duplicates.is_some() { Duplicates::Remove } else { Duplicates::Mark },
             search: DuplicateSearch {
                 rules,
                 optical_distance: self.optical_distance.or(distance),
-                templates: self.remove_duplicates == Some(RemoveName::Templates),
+                templates: self.remove_duplicates == Some(RemoveName::Templates) || self.umi.is_some(),
+                umis: self.umi,
             },
-            barcode: self.barcode_tag.map(Barcode::Tag).or(of_name),
+            barcode: self.barcode_tag.map(Barcode::Tag).or(of_name).or(of_umi),
         })
     }
 }

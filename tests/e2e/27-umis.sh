@@ -1,0 +1,94 @@
+#!/bin/bash
+# UMIs: `align --sort --mark-duplicates --umi` groups templates as fgbio GroupReadsByUmi does (umis.py has its rules,
+# step by step), marks all but the best of each molecule, and says in MI which molecule a record comes from: the same
+# for any number of threads, ranks, memory, engine and format. PART=REGEX: the parts whose name matches.
+source "$(dirname "$0")/lib.sh"
+cd "$WORK"
+cp "$DATA/phix/phix.fasta" ref.fa
+python3 "$DATA/../e2e/umis.py" simulate ref.fa u
+check() { python3 "$DATA/../e2e/umis.py" check "$@"; }
+
+rules() {
+    local rule
+    for rule in exact edit adjacency paired; do
+        zerohop align -C -t 2 --sort --mark-duplicates --umi "$rule" --umi-metrics "m.$rule" -o "$rule.sam" ref.fa \
+            u_1.fq u_2.fq
+        check "$rule" "$rule.sam" "m.$rule"
+    done
+    zerohop align -C --engine bwa-mem --build-index --sort=name --mark-duplicates=picard --umi adjacency:1 \
+        -o bwa.sam ref.fa u_1.fq u_2.fq
+    check adjacency bwa.sam
+    grep -q "families of .* templates (adjacency:1; .* without a UMI" zerohop.stderr ||
+        fail "not told: $(cat zerohop.stderr)"
+}
+
+# The records of one run, however they are made and written.
+same() {
+    local one=(-C --sort --mark-duplicates --umi paired ref.fa u_1.fq u_2.fq) sum other
+    zerohop align -t 1 -o one.sam "${one[@]}"
+    sum=$(grep -v '^@' one.sam | md5sum)
+    equal() { [ "$(grep -v '^@' "$1" | md5sum)" = "$sum" ] || fail "$1: other records"; }
+    zerohop align -t 3 --sort-memory 1K -o spilled.sam "${one[@]}"
+    equal spilled.sam
+    zerohop align -t 2 --durable -o durable.sam "${one[@]}"
+    equal durable.sam
+    local name compiler launch
+    if read -r name compiler launch < <(some_mpis); then
+        with_mpi "$name" "$compiler"
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks=3 -q -t 1 -o ranks.sam "${one[@]}" 2> stderr ||
+            fail "three ranks: $(cat stderr)"
+        equal ranks.sam
+    else
+        skip_part "neither OpenMPI nor MPICH is here"
+    fi
+    if command -v samtools > /dev/null; then
+        for other in one.bam one.cram; do
+            zerohop align -t 2 -o $other "${one[@]}"
+            samtools view -T ref.fa --no-PG $other > $other.sam 2> /dev/null
+            # CRAM does not keep the order of fields.
+            [ "$(cut -f 1-9 $other.sam | md5sum)" = "$(grep -v '^@' one.sam | cut -f 1-9 | md5sum)" ] ||
+                fail "$other: other records"
+            [ "$(grep -o 'MI:Z:[^	]*' $other.sam | md5sum)" = "$(grep -o 'MI:Z:[^	]*' one.sam | md5sum)" ] ||
+                fail "$other: other molecules"
+        done
+        # Reads of BAM, which have RX, and MI of another run.
+        samtools sort -n one.bam 2> /dev/null | samtools view -h -F 0x900 - | samtools view -b -o reads.bam -
+        zerohop align -t 2 --sort --mark-duplicates --umi paired -o again.sam ref.fa reads.bam
+        check paired again.sam
+    else
+        skip_part "no samtools here"
+    fi
+}
+
+refused() {
+    local rc words
+    said() {
+        rc=0; words=$1; shift
+        "$ZEROHOP" align "$@" > /dev/null 2> stderr || rc=$?
+        [ $rc != 0 ] && grep -q -- "$words" stderr || fail "$*: $rc $(cat stderr)"
+        [ ! -e bad.sam ] || fail "$*: a file is left"
+    }
+    local marked=(--sort --mark-duplicates -o bad.sam ref.fa u_1.fq u_2.fq)
+    said "choose exact, edit, adjacency or paired" --umi none "${marked[@]}"
+    said "'identity' is 'exact' here" --umi identity "${marked[@]}"
+    said "cannot have 1 edits" --umi exact:1 "${marked[@]}"
+    said "give -C, too" --umi exact "${marked[@]}"
+    said "mark-duplicates" --umi exact --sort -o bad.sam ref.fa u_1.fq u_2.fq
+    sed 's/ RX:Z:[ACGTN]*-\(.*\)/ RX:Z:\1/' u_1.fq > h_1.fq; sed 's/ RX:Z:[ACGTN]*-\(.*\)/ RX:Z:\1/' u_2.fq > h_2.fq
+    said "read '.*': the UMI [ACGTN]* has not two halves" -C --umi paired --sort --mark-duplicates -o bad.sam ref.fa \
+        h_1.fq h_2.fq
+    awk '{ if (NR % 8 == 1) sub(/RX:Z:./, "RX:Z:"); print }' u_1.fq > l_1.fq
+    awk '{ if (NR % 8 == 1) sub(/RX:Z:./, "RX:Z:"); print }' u_2.fq > l_2.fq
+    said "differ in length" -C --umi adjacency --sort --mark-duplicates -o bad.sam ref.fa l_1.fq l_2.fq
+    # Without any, it is told.
+    sed 's/ RX.*//' u_1.fq > n_1.fq; sed 's/ RX.*//' u_2.fq > n_2.fq
+    zerohop align -C --sort --mark-duplicates --umi adjacency -o none.sam ref.fa n_1.fq n_2.fq
+    grep -q "No read has the tag RX with text .*: nothing was grouped" zerohop.stderr ||
+        fail "not told: $(cat zerohop.stderr)"
+}
+
+for part in rules same refused; do
+    [[ $part =~ ${PART-} ]] || continue
+    part $part
+    echo "$part: as it should be"
+done
