@@ -5,8 +5,10 @@
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 cp "$DATA/phix/phix.fasta" ref.fa
-python3 "$DATA/../e2e/umis.py" simulate ref.fa u
-check() { python3 "$DATA/../e2e/umis.py" check "$@"; }
+umis() { python3 "$DATA/../e2e/umis.py" "$@"; }
+check() { umis check "$@"; }
+umis simulate ref.fa u
+umis simulate ref.fa s --structure
 
 rules() {
     local rule
@@ -60,6 +62,52 @@ same() {
     fi
 }
 
+# Barcodes in the reads: the records are those of reads without them, which have them in their comments.
+structures() {
+    local engine name compiler launch options structures=(--read-structure 6M2S+T --read-structure 5M+T)
+    umis split s 6M2S+T 5M+T t
+    # Every few reads are a batch, so that other ends of batches would be seen.
+    for engine in "strobealign" "bwa-mem --build-index --engine-args -K3000"; do
+        options=(--engine $engine)
+        zerohop align -C -t 2 "${options[@]}" -o wanted.sam ref.fa t_1.fq t_2.fq
+        zerohop align -t 2 "${options[@]}" "${structures[@]}" -o found.sam ref.fa s_1.fq s_2.fq
+        equal() {
+            cmp <(grep -v '^@PG' "$1") <(grep -v '^@PG' wanted.sam) ||
+                fail "$engine: other records in $1"
+        }
+        equal found.sam
+        gzip -k -f s_1.fq s_2.fq
+        zerohop align -t 2 "${options[@]}" "${structures[@]}" -o gz.sam ref.fa s_1.fq.gz s_2.fq.gz
+        equal gz.sam
+        zerohop align -t 2 "${options[@]}" "${structures[@]}" -o piped.sam ref.fa <(cat s_1.fq) <(cat s_2.fq)
+        equal piped.sam
+        if read -r name compiler launch < <(some_mpis); then
+            with_mpi "$name" "$compiler"
+            timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks=2 -q -t 1 "${options[@]}" "${structures[@]}" \
+                -o ranks.sam ref.fa s_1.fq s_2.fq 2> stderr || fail "two ranks: $(cat stderr)"
+            equal ranks.sam
+        fi
+    done
+    zerohop align -t 2 --sort --mark-duplicates --umi adjacency "${structures[@]}" -o marked.sam ref.fa s_1.fq s_2.fq
+    check adjacency marked.sam
+    # Names, as Illumina's programs write them.
+    sed '1~4s/^\(@[^ ]*\) RX:Z:\([ACGTN]*\)-/\1:\2+/' u_1.fq > n_1.fq
+    sed '1~4s/^\(@[^ ]*\) RX:Z:\([ACGTN]*\)-/\1:\2+/' u_2.fq > n_2.fq
+    zerohop align -t 2 --sort --mark-duplicates --umi paired --barcode-name -o names.sam ref.fa n_1.fq n_2.fq
+    check paired names.sam
+    cmp <(grep -o 'RX:Z:[ACGTN-]*' names.sam | sort -u) <(grep -o 'RX:Z:[ACGTN-]*' u_1.fq | sort -u) ||
+        fail "other UMIs of names"
+    # An aligner that is a program of its own gets the template alone.
+    if command -v bwa > /dev/null; then
+        bwa index ref.fa 2> stderr || fail "bwa index: $(cat stderr)"
+        zerohop align -C -t 2 --engine bwa --engine-args -K3000 -o wanted.sam ref.fa t_1.fq t_2.fq
+        zerohop align -t 2 --engine bwa --engine-args -K3000 "${structures[@]}" -o bwa.sam ref.fa s_1.fq s_2.fq
+        engine=bwa equal bwa.sam
+    else
+        skip_part "no bwa here"
+    fi
+}
+
 refused() {
     local rc words
     said() {
@@ -80,6 +128,11 @@ refused() {
     awk '{ if (NR % 8 == 1) sub(/RX:Z:./, "RX:Z:"); print }' u_1.fq > l_1.fq
     awk '{ if (NR % 8 == 1) sub(/RX:Z:./, "RX:Z:"); print }' u_2.fq > l_2.fq
     said "differ in length" -C --umi adjacency --sort --mark-duplicates -o bad.sam ref.fa l_1.fq l_2.fq
+    said "--read-structure twice, not 1 times" --read-structure 8M+T -o bad.sam ref.fa s_1.fq s_2.fq
+    said "no template" --read-structure 8M+S --read-structure +T -o bad.sam ref.fa s_1.fq s_2.fq
+    said "'X' is no\|letter" --read-structure 8X+T --read-structure +T -o bad.sam ref.fa s_1.fq s_2.fq
+    said "s_2.fq: record 1 (byte 0), read 'm:1:f:1:0:0:0': the read has .* needs 400" --read-structure 6M+T \
+        --read-structure 400M+T -o bad.sam ref.fa s_1.fq s_2.fq
     # Without any, it is told.
     sed 's/ RX.*//' u_1.fq > n_1.fq; sed 's/ RX.*//' u_2.fq > n_2.fq
     zerohop align -C --sort --mark-duplicates --umi adjacency -o none.sam ref.fa n_1.fq n_2.fq
@@ -87,7 +140,7 @@ refused() {
         fail "not told: $(cat zerohop.stderr)"
 }
 
-for part in rules same refused; do
+for part in rules same structures refused; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

@@ -1,6 +1,7 @@
 """Reads with UMIs, and what becomes of them: for tests/e2e/27-umis.sh.
 
     umis.py simulate REFERENCE NAME [--structure]    writes NAME_1.fq, NAME_2.fq
+    umis.py split NAME STRUCTURE_1 STRUCTURE_2 OUT   writes OUT_1.fq, OUT_2.fq, with RX and QX in comments
     umis.py check RULE RECORDS [METRICS]             RECORDS are SAM, of one run; RULE is exact, edit, adjacency, paired
 
 The check goes by the rules of fgbio GroupReadsByUmi 4.1, step by step.
@@ -52,6 +53,31 @@ def simulate(reference, name, structure):
                     read = umi + "TT" * (file is first) + read
                 quality = "".join(random.choice("#5?I") for _ in read)
                 file.write(f"@m:1:f:1:{number % 7}:{number}:{number * 3}{tag}\n{read}\n+\n{quality}\n")
+
+
+def split(name, structures, out):
+    """Takes the barcodes of reads, one segment after the other."""
+    files = [open(f"{name}_{mate}.fq").read().split("\n") for mate in (1, 2)]
+    with open(f"{out}_1.fq", "w") as first, open(f"{out}_2.fq", "w") as second:
+        for at in range(0, len(files[0]) - 1, 4):
+            kept, umis = [], []
+            for lines, structure in zip(files, structures):
+                bases, quality = lines[at + 1], lines[at + 3]
+                parts = re.findall(r"(\d+|\+)([A-Z])", structure)
+                rest = len(bases) - sum(int(length) for length, _ in parts if length != "+")
+                start, template = 0, ("", "")
+                for length, kind in parts:
+                    end = start + (rest if length == "+" else int(length))
+                    if kind == "M":
+                        umis.append((bases[start:end], quality[start:end]))
+                    if kind == "T":
+                        template = bases[start:end], quality[start:end]
+                    start = end
+                kept.append(template)
+            bases, quality = zip(*umis)
+            tags = f"RX:Z:{'-'.join(bases)}\tQX:Z:{' '.join(quality)}"
+            for file, lines, (bases, quality) in zip((first, second), files, kept):
+                file.write(f"{lines[at].split()[0]} {tags}\n{bases}\n+\n{quality}\n")
 
 
 class Record:
@@ -181,5 +207,7 @@ def check(rule, path, metrics):
 if __name__ == "__main__":
     if sys.argv[1] == "simulate":
         simulate(sys.argv[2], sys.argv[3], "--structure" in sys.argv)
+    elif sys.argv[1] == "split":
+        split(sys.argv[2], sys.argv[3:5], sys.argv[5])
     else:
         check(sys.argv[2], sys.argv[3], sys.argv[4] if len(sys.argv) > 4 else None)

@@ -56,7 +56,7 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/bgzf" => Only(&[MODEL, GZIP]),
         // It reads SAM and CRAM in a process of its own.
         "crates/cram" => Only(&[MODEL, PROCESS]),
-        "crates/input" => Only(&[MODEL, BGZF, GZIP, CRAM]),
+        "crates/input" => Only(&[MODEL, BGZF, GZIP, CRAM, UMI]),
         "crates/sort" => Only(&[MODEL, BGZF]),
         "crates/duplicates" => Only(&[MODEL, SORT, UMI]),
         "crates/output" => Only(&[MODEL, BGZF, CRAM, PROCESS, SORT, DUPLICATES]),

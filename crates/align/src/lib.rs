@@ -70,7 +70,7 @@ pub use job::{
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};
 pub use tune::strategies;
-pub use zerohop_input::LaneSpec;
+pub use zerohop_input::{Barcodes, LaneSpec, ReadStructure, StructureError};
 pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
 pub use zerohop_output::Search as DuplicateSearch;

@@ -9,8 +9,8 @@ use zerohop_align::align_samples;
 use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::samples::Sheet;
 use zerohop_align::{
-    Comments, CramVersion, ExternalOptions, Job, LaneSpec, OutputOptions, PlacementOptions, RankOptions, ReportOptions,
-    UnalignedOptions,
+    Barcodes, Comments, CramVersion, ExternalOptions, Job, LaneSpec, OutputOptions, PlacementOptions, RankOptions,
+    ReportOptions, UnalignedOptions,
 };
 use zerohop_model::directed::Directed;
 use zerohop_output::{History, ReadGroup};
@@ -91,11 +91,13 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
     let directed = Directed::new(&args.tags_to_reverse, &args.tags_to_revcomp)
         .map_err(|unknown| CommandFailure::Usage(unknown.to_string()))?;
     let external = args.external;
+    let umis_in_names = args.sorting.umi.is_some() && args.sorting.barcode_name;
     Ok(Job {
         reference: args.reference,
         lanes,
         read_groups,
         history: History::default(),
+        barcodes: Barcodes { structures: args.read_structure, umis_in_names },
         first: args.first,
         engine: args.engine,
         read_length: args.read_length,

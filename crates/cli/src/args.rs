@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use topo::TopoArgs;
 use tune::TuneArgs;
-use zerohop_align::{PlanFrom, STROBEALIGN};
+use zerohop_align::{PlanFrom, ReadStructure, STROBEALIGN};
 use zerohop_model::plan;
 
 /// Aligns sequencing reads on all cores, NUMA nodes and machines: with the built-in strobealign or bwa mem, or with
@@ -181,6 +181,14 @@ pub struct AlignArgs {
     /// Two reads in a row with the same name are a pair, any other read is a single read.
     #[arg(short = 'p', long, conflicts_with = "reads_2")]
     pub interleaved: bool,
+
+    /// Which bases of a read are barcodes, such as 8M+T; given twice for pairs: first for R1, then for R2
+    ///
+    /// A number of bases, or + for all others, and a letter, as in fgbio: T for the template, which is aligned, M for a
+    /// UMI, B for a sample, C for a cell, S to be skipped. Barcodes become fields of the records: RX and QX, BC and QT,
+    /// CB and CY. For FASTQ and FASTA in files of one mate each.
+    #[arg(long, value_name = "STRUCTURE", value_parser = read_structure, hide_short_help = true)]
+    pub read_structure: Vec<ReadStructure>,
 
     /// Align only the first N reads or pairs of each lane
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = numbers::some)]
@@ -554,6 +562,15 @@ impl From<HugePagesName> for plan::HugePages {
 }
 
 /// Text that can stand in a field of a header.
+/// A read structure, which must leave something to align.
+fn read_structure(text: &str) -> Result<ReadStructure, String> {
+    let structure: ReadStructure = text.parse().map_err(|error: zerohop_align::StructureError| error.to_string())?;
+    match structure.has_template() {
+        true => Ok(structure),
+        false => Err(format!("'{text}' has no template (T), so that nothing would be aligned")),
+    }
+}
+
 fn reference_uri(text: &str) -> Result<String, &'static str> {
     match text.is_empty() || text.contains(char::is_control) {
         true => Err("it must be text without tabs and ends of lines"),

@@ -5,6 +5,7 @@
 //! Reads are mostly of one length, so the bases of a stretch's records are kept as runs: a few bytes. Where they are
 //! not, they are two bytes a record ([`RecordRuns`]), on the rank that counts it and on the one that adds up.
 
+use crate::barcodes::Barcodes;
 use crate::compact::{CompactReader, Writer};
 use crate::content::StretchStart;
 use crate::cutter::UnitPlace;
@@ -186,7 +187,13 @@ fn share(file: &Regular, rank: usize, ranks: usize) -> Range<u64> {
 ///
 /// # Errors
 /// A stretch that cannot be read.
-pub(crate) fn add_up(files: &[Regular], counts: &[Vec<u8>], cut: Cut, first: Option<u64>) -> Result<Table, InputError> {
+pub(crate) fn add_up(
+    files: &[Regular],
+    counts: &[Vec<u8>],
+    cut: Cut,
+    first: Option<u64>,
+    barcodes: &Barcodes,
+) -> Result<Table, InputError> {
     let mut readers: Vec<CompactReader<'_>> = counts.iter().map(|bytes| CompactReader { bytes }).collect();
     let (mut starts, mut lengths, mut contents) = (Vec::new(), Vec::new(), Vec::new());
     let first = first.unwrap_or(u64::MAX);
@@ -208,7 +215,7 @@ pub(crate) fn add_up(files: &[Regular], counts: &[Vec<u8>], cut: Cut, first: Opt
     }
     let reads_per_fragment: u64 = files.iter().map(Regular::reads_per_fragment).sum();
     let reads = if files.is_empty() { 0 } else { fragments * reads_per_fragment };
-    Ok(Table { files: starts, chunks: chunks(&lengths, cut, first), reads, reads_per_fragment, contents })
+    Ok(Table { files: starts, chunks: chunks(&lengths, cut, first, barcodes), reads, reads_per_fragment, contents })
 }
 
 /// What was added up of a file.
@@ -273,7 +280,7 @@ impl Sum {
 
 /// Where all chunks begin, from the bases of the records of one file, or of two in step. Where two files do not end
 /// together there is a chunk more, in which that is found.
-fn chunks(files: &[RecordRuns], cut: Cut, first: u64) -> Vec<ChunkStart> {
+fn chunks(files: &[RecordRuns], cut: Cut, first: u64, barcodes: &Barcodes) -> Vec<ChunkStart> {
     let mut left: Vec<_> = files.iter().map(|runs| runs.iter().peekable()).collect();
     let (mut chunks, mut next_start, mut bases) = (Vec::new(), ChunkStart::default(), 0);
     // Of the open cohort, in the pieces before.
@@ -293,7 +300,8 @@ fn chunks(files: &[RecordRuns], cut: Cut, first: u64) -> Vec<ChunkStart> {
             bases = 0;
         }
         let closes_at = cut.next_chunk_closes_at(cohort_bases);
-        let each: u64 = runs.iter().map(|run| run.bases).sum();
+        let bases_of = |(file, run): (usize, &RecordRun)| barcodes.template_bases(file, run.bases, 1);
+        let each: u64 = runs.iter().enumerate().map(bases_of).sum();
         let alike = runs.iter().map(|run| run.records).min().unwrap_or(0).min(first - fragment);
         // As many of these as the chunk takes.
         let taken =

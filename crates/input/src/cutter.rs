@@ -6,6 +6,7 @@
 //! walks all records is in the tests.
 
 use crate::bam;
+use crate::barcodes::Barcodes;
 use crate::errors::{DAMAGED_RECORD, endless, endless_records, no_record, record_text_limit};
 use crate::segment::Segment;
 use std::collections::VecDeque;
@@ -226,6 +227,8 @@ pub(crate) struct Cutting {
     pub(crate) reads_per_record: u64,
     /// The fragment with which it counts as ended, whatever follows; none: where it ends. A cohort ends there too.
     pub(crate) end: Option<u64>,
+    /// Where reads have bases that are not of the template: these do not count.
+    pub(crate) barcodes: Barcodes,
 }
 
 impl Cutting {
@@ -234,6 +237,7 @@ impl Cutting {
         let open_read_limit = inside_records.then_some(self.max_record_bases);
         let mut cutter = Cutter::new(self.lane, self.paths, self.cut, open_read_limit).end_at(self.end);
         (cutter.is_text, cutter.reads_per_record) = (self.is_text, self.reads_per_record);
+        cutter.barcodes = self.barcodes;
         cutter
     }
 }
@@ -254,6 +258,7 @@ pub(crate) struct Cutter {
     ticket: Ticket,
     /// Bases of the open cohort that were dealt.
     cohort_bases: u64,
+    barcodes: Barcodes,
     done: bool,
 }
 
@@ -282,6 +287,7 @@ impl Cutter {
             end: None,
             ticket: Ticket { lane, ..Ticket::default() },
             cohort_bases: 0,
+            barcodes: Barcodes::default(),
             done: false,
         }
     }
@@ -364,8 +370,15 @@ impl Cutter {
         let end = self.end.unwrap_or(u64::MAX);
         let known = self.inputs.iter().map(CutterInput::last_boundary).min().unwrap_or(0).min(end);
         let starts: Vec<UnitPlace> = self.inputs.iter().map(|input| input.place(start)).collect();
-        let bases =
-            |to: u64| -> u64 { self.inputs.iter().zip(&starts).map(|(i, s)| i.place(to).bases - s.bases).sum() };
+        let bases = |to: u64| -> u64 {
+            let ends = self.inputs.iter().map(|input| input.place(to));
+            starts
+                .iter()
+                .zip(ends)
+                .enumerate()
+                .map(|(input, (start, end))| self.bases_between(input, start, &end))
+                .sum()
+        };
         let closes_at = self.cut.next_chunk_closes_at(self.cohort_bases);
         if known > start && bases(known) >= closes_at {
             let (mut low, mut high) = (start, known);
@@ -436,17 +449,24 @@ impl Cutter {
         }
         let inputs = self.inputs.iter_mut().zip(starts.iter().zip(&ends)).map(|(i, (s, e))| i.take(*s, *e)).collect();
         let taken = CutChunk { ticket: Ticket { is_last_piece, ..self.ticket }, inputs };
-        let count = |of: fn(&UnitPlace) -> u64| -> u64 { starts.iter().zip(&ends).map(|(s, e)| of(e) - of(s)).sum() };
+        let parts = || starts.iter().zip(&ends).enumerate();
+        let reads: u64 = parts().map(|(_, (start, end))| end.record - start.record).sum();
+        let bases: u64 = parts().map(|(input, (start, end))| self.bases_between(input, start, end)).sum();
         let ticket = &mut self.ticket;
         ticket.number += 1;
         ticket.first_fragment = end;
-        ticket.first_read += count(|place| place.record);
+        ticket.first_read += reads;
         if is_last_piece {
             (ticket.cohort, ticket.piece, self.cohort_bases) = (ticket.cohort + 1, 0, 0);
         } else {
-            (ticket.piece, self.cohort_bases) = (ticket.piece + 1, self.cohort_bases + count(|place| place.bases));
+            (ticket.piece, self.cohort_bases) = (ticket.piece + 1, self.cohort_bases + bases);
         }
         Ok(taken)
+    }
+
+    /// Bases of an input between two places, as far as they are of the template.
+    fn bases_between(&self, input: usize, start: &UnitPlace, end: &UnitPlace) -> u64 {
+        self.barcodes.template_bases(input, end.bases - start.bases, end.record - start.record)
     }
 
     /// Text that an input may hold for one chunk.

@@ -2,6 +2,7 @@
 
 use crate::LaneSpec;
 use crate::bam::{self, BamParser, SeenMates, SingleReads};
+use crate::barcodes::{BarcodeParser, Barcodes};
 use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
@@ -47,6 +48,7 @@ pub struct OpenLane {
     first: Option<u64>,
     /// What of the input goes on to the records.
     carried: Carried,
+    pub(crate) barcodes: Barcodes,
     /// Pairs and single reads of BAM, as they are parsed.
     seen: Option<Arc<SeenMates>>,
     /// What the user should know of the input, a sentence each.
@@ -128,7 +130,7 @@ impl OpenLane {
         files.iter_mut().for_each(OpenedFile::close);
         let bam = files.iter().find(|file| file.is_bam());
         let seen = bam.map(|bam| Arc::new(SeenMates::of(bam.path.clone())));
-        Ok(OpenLane { files, layout, first: None, carried, seen, notes })
+        Ok(OpenLane { files, layout, first: None, carried, barcodes: Barcodes::default(), seen, notes })
     }
 
     /// Closes the files that can be opened again.
@@ -142,6 +144,31 @@ impl OpenLane {
     pub fn first(mut self, fragments: Option<u64>) -> Self {
         self.first = fragments;
         self
+    }
+
+    /// The same lane, whose reads have these barcodes.
+    ///
+    /// # Errors
+    /// Read structures that are not for its files.
+    pub fn with_barcodes(mut self, barcodes: &Barcodes) -> Result<Self, InputError> {
+        let (structures, files) = (barcodes.structures.len(), self.files.len());
+        let what = if structures == 0 {
+            None
+        } else if self.is_bam() {
+            Some("its reads are BAM, SAM or CRAM, where a UMI is in the tag RX: leave out --read-structure".to_owned())
+        } else if self.layout == FragmentLayout::Interleaved {
+            Some("its mates are interleaved: --read-structure is for files of one mate each".to_owned())
+        } else if structures != files {
+            let wanted = if files == 1 { "its reads are single" } else { "its mates are in two files" };
+            Some(format!("{wanted}: give --read-structure {}, not {structures} times", ["once", "twice"][files - 1]))
+        } else {
+            None
+        };
+        if let (Some(what), Some(file)) = (what, self.files.first()) {
+            return Err(InputError::new(&file.path, what));
+        }
+        self.barcodes = barcodes.clone();
+        Ok(self)
     }
 
     /// The same lane, of which only this goes on to the records.
@@ -241,6 +268,14 @@ impl OpenLane {
 
     /// What finds the reads of chunks; `seen` is for a process that parses all of them.
     fn any_parser(&self, max_read_bases: usize, seen: Option<&Arc<SeenMates>>) -> Box<dyn Parse> {
+        let parser = self.parser_of_content(max_read_bases, seen);
+        match self.barcodes == Barcodes::default() {
+            true => parser,
+            false => Box::new(BarcodeParser { parser, barcodes: self.barcodes.clone() }),
+        }
+    }
+
+    fn parser_of_content(&self, max_read_bases: usize, seen: Option<&Arc<SeenMates>>) -> Box<dyn Parse> {
         match &self.files[..] {
             [OpenedFile { path, header, is_converted, content: Some(Content::Bam { first, .. }), .. }] => {
                 let bam::First { is_paired, lacks_qualities } = first.unwrap_or_default();
@@ -296,7 +331,7 @@ impl OpenLane {
     /// # Errors
     /// A file that cannot be read.
     pub fn table(&self, counts: &[Vec<u8>], cut: Cut) -> Result<Table, InputError> {
-        count::add_up(&self.counted()?, counts, cut, self.first)
+        count::add_up(&self.counted()?, counts, cut, self.first, &self.barcodes)
     }
 
     /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that is
@@ -340,7 +375,8 @@ impl OpenLane {
         // Of BAM both mates are one record for the cutter, and any two reads may be mates.
         let reads_per_record = if self.is_bam() { 2 } else { 1 };
         let max_record_bases = max_read_bases as u64 * reads_per_record;
-        Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, reads_per_record, end }
+        let barcodes = self.barcodes.clone();
+        Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, reads_per_record, end, barcodes }
     }
 
     /// Its files, opened, of which several processes deal parts.

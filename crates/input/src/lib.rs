@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod bam;
+mod barcodes;
 mod chain;
 mod compact;
 mod content;
@@ -60,6 +61,7 @@ mod table;
 mod text;
 mod turn;
 
+pub use barcodes::Barcodes;
 pub use errors::read_fault;
 pub use granted::Shared;
 pub use gzip::inflated;
@@ -69,6 +71,7 @@ pub use parse::fastq_parser;
 pub use sam::convert_if_asked;
 pub use sample::mean_read_length;
 pub use table::Table;
+pub use zerohop_umi::{ReadStructure, StructureError};
 
 use std::path::PathBuf;
 

@@ -54,6 +54,7 @@ pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
             [first, ..] => sample(first, READS - all.reads)?,
         };
         lane.close();
+        let found = ReadSample { bases: lane.barcodes.template_bases(0, found.bases, found.reads as u64), ..found };
         all = ReadSample { reads: all.reads + found.reads, bases: all.bases + found.bases };
     }
     // Reads without bases are short ones.

@@ -158,6 +158,23 @@ impl Chunk {
         self.fragment_ends.push(self.reads.len() as u32);
     }
 
+    /// Has `edit` change the reads of each fragment, whose fields lie in the texts; it may append to the texts.
+    ///
+    /// # Errors
+    /// What `edit` says, and of which fragment.
+    pub fn edit_fragments<E>(
+        &mut self,
+        mut edit: impl FnMut(&mut [Text; 2], &mut [ReadSpans]) -> Result<(), E>,
+    ) -> Result<(), (usize, E)> {
+        let mut start = 0;
+        for (fragment, &end) in self.fragment_ends.iter().enumerate() {
+            let reads = &mut self.reads[start..end as usize];
+            edit(&mut self.text, reads).map_err(|error| (fragment, error))?;
+            start = end as usize;
+        }
+        Ok(())
+    }
+
     /// Number of fragments.
     pub fn len(&self) -> usize {
         self.fragment_ends.len()
@@ -202,6 +219,11 @@ impl Chunk {
         let text = self.reads[read].text;
         let before = self.reads[..read].iter().filter(|other| other.text == text).count();
         (usize::from(text), self.text[usize::from(text)].first_record + before as u64 + 1)
+    }
+
+    /// Where in its text the name of read `mate` of a fragment begins. The fragment must have that read.
+    pub fn name_place(&self, fragment: usize, mate: usize) -> u64 {
+        self.reads[self.first_read(fragment) + mate].name.start.into()
     }
 
     fn first_read(&self, fragment: usize) -> usize {

@@ -116,6 +116,20 @@ impl ReadStructure {
         if fits { Ok(Spans { structure: self, bases }) } else { Err(self.length_error(bases)) }
     }
 
+    /// How many bases of template so many reads have, which have so many bases in all and fit.
+    pub fn template_bases(&self, bases: u64, reads: u64) -> u64 {
+        match self.template.map(|number| self.segments[number].length()) {
+            None => 0,
+            Some(Some(length)) => length as u64 * reads,
+            Some(None) => bases.saturating_sub(self.fixed as u64 * reads),
+        }
+    }
+
+    /// Whether the read has bases to align.
+    pub fn has_template(&self) -> bool {
+        self.template.is_some()
+    }
+
     /// Whether the read has segments of this kind.
     pub fn has(&self, kind: SegmentKind) -> bool {
         self.segments.iter().any(|segment| segment.kind == kind)

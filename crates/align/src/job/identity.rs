@@ -72,6 +72,8 @@ pub fn of_options(job: &Job) -> Identity {
         let files = if wanted.is_by_mate() { "%" } else { "" };
         format!("{files}{format} --unaligned-mates {}", if *any_mate { "any" } else { "both" })
     });
+    let structures: Vec<String> = job.barcodes.structures.iter().map(ToString::to_string).collect();
+    let structures = (!structures.is_empty()).then(|| structures.join(" "));
     Identity::new("align")
         .with("the format of the output", format_words(job.output.format()))
         .with_option("--reference-uri", &job.output.reference_uri)
@@ -88,6 +90,8 @@ pub fn of_options(job: &Job) -> Identity {
         .with_option("--engine-args", &job.external.engine_args)
         .with("--dna", job.external.dna)
         .with("--interleaved", job.lanes.iter().any(|lane| lane.interleaved))
+        .with_option("--read-structure", &structures)
+        .with("UMIs in names", job.barcodes.umis_in_names)
         .with_option("--first", &job.first)
         .with_option("--read-length", &job.read_length)
 }

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
-use zerohop_input::LaneSpec;
+use zerohop_input::{Barcodes, LaneSpec};
 use zerohop_model::directed::Directed;
 use zerohop_model::index::Product;
 use zerohop_model::machine::Bytes;
@@ -59,6 +59,8 @@ pub struct Job {
     pub read_groups: ReadGroups,
     /// What was done to the reads before, for @PG and @CO. What lanes of BAM say of themselves is added to it.
     pub history: History,
+    /// Where reads have UMIs and other barcodes; none by default.
+    pub barcodes: Barcodes,
     /// Reads or pairs of each lane that are aligned; all by default.
     pub first: Option<u64>,
     /// The aligner, by its name.
@@ -323,6 +325,7 @@ impl Job {
             read_groups: ReadGroups::none(lanes.len()),
             history: History::default(),
             lanes,
+            barcodes: Barcodes::default(),
             first: None,
             engine: STROBEALIGN.to_owned(),
             read_length: None,

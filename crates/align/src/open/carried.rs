@@ -39,10 +39,11 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
     }
     let mut job = job.clone();
     let comments = job.output.comments != Comments::None;
-    if !comments && lanes.iter().any(OpenLane::is_bam) {
+    if !comments && (lanes.iter().any(OpenLane::is_bam) || job.barcodes.give_fields()) {
         job.output.comments = Comments::OfBam;
     }
-    crate::job::sorting::check_barcode(&job, comments || lanes.iter().all(OpenLane::is_bam))?;
+    let all_have_fields = comments || job.barcodes.give_umis() || lanes.iter().all(OpenLane::is_bam);
+    crate::job::sorting::check_barcode(&job, all_have_fields)?;
     let (mut all, mut as_written) = (Vec::new(), Vec::new());
     for (lane, number) in lanes.into_iter().zip(0..) {
         let programs = add_history(&mut job.history, &lane);

@@ -20,7 +20,10 @@ pub fn open(job: &Job) -> Result<(Job, Vec<OpenLane>), AlignError> {
     if job.lanes.iter().map(|lane| lane.files.len()).sum::<usize>() > MANY_FILES {
         zerohop_process::allow_more_files();
     }
-    let open = |lane| Ok(OpenLane::open_with(lane, Some(&job.reference))?.first(job.first));
+    let open = |lane| {
+        let lane = OpenLane::open_with(lane, Some(&job.reference))?.first(job.first);
+        Ok(lane.with_barcodes(&job.barcodes)?)
+    };
     let lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
     lanes.iter().try_for_each(OpenLane::check_ends)?;
     carried::complete(job, lanes)

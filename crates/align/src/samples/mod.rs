@@ -218,7 +218,10 @@ fn ready(
     let at_a_time = if provider.is_some() { AT_A_TIME } else { 1 };
     let mut job = base.clone();
     job.lanes = sample.lanes.iter().map(|lane| lane.reads.clone()).collect();
-    let open = |lane: &SampleLane| Ok(OpenLane::open_with(&lane.reads, Some(&base.reference))?.first(base.first));
+    let open = |lane: &SampleLane| {
+        let lane = OpenLane::open_with(&lane.reads, Some(&base.reference))?.first(base.first);
+        Ok(lane.with_barcodes(&base.barcodes)?)
+    };
     let mut unreadable = None;
     let open: Result<Vec<OpenLane>, AlignError> = sample.lanes.iter().map(open).collect();
     let mut open = open.map_err(|error| unreadable = Some(error.to_string())).unwrap_or_default();

@@ -259,8 +259,9 @@ impl SortArgs {
             RulesName::Samtools => (Rules::Samtools, None),
             RulesName::Picard => (Rules::Picard, Some(PICARDS_DISTANCE)),
         };
-        let of_name = self.barcode_name.then_some(Barcode::Name);
+        // A UMI in the name goes into RX when reads are parsed.
         let of_umi = self.umi.map(|_| Barcode::Tag(*b"RX"));
+        let of_name = self.barcode_name.then_some(Barcode::Name);
         Some(Marking {
             duplicates: if self.remove_duplicates.is_some() { Duplicates::Remove } else { Duplicates::Mark },
             search: DuplicateSearch {
@@ -269,7 +270,7 @@ impl SortArgs {
                 templates: self.remove_duplicates == Some(RemoveName::Templates) || self.umi.is_some(),
                 umis: self.umi,
             },
-            barcode: self.barcode_tag.map(Barcode::Tag).or(of_name).or(of_umi),
+            barcode: self.barcode_tag.map(Barcode::Tag).or(of_umi).or(of_name),
         })
     }
 }
