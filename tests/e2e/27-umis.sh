@@ -108,6 +108,50 @@ structures() {
     fi
 }
 
+# The order of templates is that of samtools 1.24.
+order() {
+    local python=${PYTHON_WITH_PYSAM-} reads=(--reads u_1.fq u_2.fq --reads a_1.fq a_2.fq) options
+    "${python:-none}" -c "import pysam" 2> /dev/null || { skip_part "no pysam here"; return; }
+    # Other names, and other libraries: what has no library comes first.
+    sed 's/^@m:/@k:/' u_1.fq > a_1.fq; sed 's/^@m:/@k:/' u_2.fq > a_2.fq
+    for options in "" "--mark-duplicates --umi adjacency" "--mark-duplicates --umi paired --sort-memory 1K" \
+        "--engine bwa-mem --build-index --mark-duplicates --umi exact"; do
+        zerohop align -C -t 2 --sort=template-coordinate $options -R '@RG\tID:x\tSM:s\tLB:z' -R '@RG\tID:y\tSM:s' \
+            -o templates.bam ref.fa "${reads[@]}"
+        "$python" - "$options" <<'END'
+import pysam, sys
+def records(path):
+    with pysam.AlignmentFile(path, check_sq=False) as file:
+        return [record.to_string() for record in file]
+pysam.sort("-n", "-o", "names.bam", "templates.bam")
+pysam.sort("--template-coordinate", "-o", "sorted.bam", "names.bam")
+found, wanted = records("templates.bam"), records("sorted.bam")
+supplementary = sum(int(line.split("\t")[1]) & 2048 > 0 for line in found)
+assert len(found) > 8000 and (supplementary > 50 or "bwa-mem" not in sys.argv[1]), (len(found), supplementary)
+assert all("\tMC:Z:" in line and "\tMQ:i:" in line for line in found if int(line.split("\t")[1]) & 13 == 1)
+assert found == wanted, (sys.argv[1], next(pair for pair in zip(found, wanted) if pair[0] != pair[1]))
+END
+    done
+    [ ! -e templates.bam.bai ] || fail "an index of records in no order of coordinates"
+    options=(-C --sort=template-coordinate --mark-duplicates --umi paired "${reads[@]}")
+    zerohop align -t 1 -o one.sam ref.fa "${options[@]}"
+    zerohop align -t 3 --sort-memory 1K -o spilled.sam ref.fa "${options[@]}"
+    cmp <(grep -v '^@PG' one.sam) <(grep -v '^@PG' spilled.sam) || fail "other records where runs are spilled"
+    local name compiler launch
+    if read -r name compiler launch < <(some_mpis); then
+        with_mpi "$name" "$compiler"
+        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks=2 -q -t 1 -o ranks.sam ref.fa "${options[@]}" \
+            2> stderr || fail "two ranks: $(cat stderr)"
+        cmp <(grep -v '^@PG' one.sam) <(grep -v '^@PG' ranks.sam) || fail "other records over ranks"
+    fi
+    # CRAM, and a pipe, as for 'fgumi simplex'.
+    zerohop align -t 2 -o one.cram ref.fa "${options[@]}"
+    "$ZEROHOP" align -q -t 2 --format bam ref.fa "${options[@]}" > piped.bam 2> stderr || fail "piped: $(cat stderr)"
+    [ "$(samtools view -c -T ref.fa one.cram)" = "$(grep -vc '^@' one.sam)" ] || fail "CRAM has not all records"
+    [ "$(samtools view piped.bam | cut -f 1-9 | md5sum)" = "$(grep -v '^@' one.sam | cut -f 1-9 | md5sum)" ] ||
+        fail "other records in a pipe"
+}
+
 refused() {
     local rc words
     said() {
@@ -121,6 +165,8 @@ refused() {
     said "'identity' is 'exact' here" --umi identity "${marked[@]}"
     said "cannot have 1 edits" --umi exact:1 "${marked[@]}"
     said "give -C, too" --umi exact "${marked[@]}"
+    said "--qc is for records that are sorted by coordinate" --sort=template-coordinate --qc -o bad.bam ref.fa \
+        u_1.fq u_2.fq
     said "mark-duplicates" --umi exact --sort -o bad.sam ref.fa u_1.fq u_2.fq
     sed 's/ RX:Z:[ACGTN]*-\(.*\)/ RX:Z:\1/' u_1.fq > h_1.fq; sed 's/ RX:Z:[ACGTN]*-\(.*\)/ RX:Z:\1/' u_2.fq > h_2.fq
     said "read '.*': the UMI [ACGTN]* has not two halves" -C --umi paired --sort --mark-duplicates -o bad.sam ref.fa \
@@ -140,7 +186,7 @@ refused() {
         fail "not told: $(cat zerohop.stderr)"
 }
 
-for part in rules same structures refused; do
+for part in rules same structures order refused; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

@@ -46,6 +46,9 @@ def simulate(reference, name, structure):
         for number, (bases, one, two) in enumerate(fragments):
             # Some mates are nowhere, and some are missing qualities.
             other = reverse(bases) if number % 37 else "".join(random.choice(BASES) for _ in range(150))
+            if number % 29 == 3:
+                # Of two places: the other one gets a supplementary record.
+                bases = bases[:70] + reverse(contig[2000 + number:2080 + number])
             tag = "" if structure or number % 101 == 7 else f" RX:Z:{one}-{two}"
             for file, read, umi in ((first, bases, one), (second, other, two)):
                 read = read[:random.randrange(80, 150)]

@@ -2,8 +2,8 @@
 
 use crate::keys::{KeyMaker, MOST_OF_NAME};
 use crate::marking::Signer;
+use crate::mate_tags::MateTags;
 use crate::mates::Mate;
-use crate::order::SortOrder;
 use crate::records::{Bases, EngineRecord, Shown, is_aligned};
 use crate::sam_line::{Fields, LineParser, with_flag};
 use crate::tags::{Comments, RecordContext, push_fields};
@@ -59,19 +59,12 @@ pub(crate) enum ChunkPacking<'h> {
     /// They are encoded into containers of CRAM that no other chunk shares.
     Containers(Box<zerohop_cram::CramEncoder<'h>>),
     /// Each gets its key, to be sorted; and its signatures, if duplicates are looked for.
-    Frames(KeyMaker, Option<Box<Signer<'h>>>),
+    Frames(KeyMaker<'h>, Option<Box<Signer<'h>>>),
 }
 
 impl<'h> ChunkPacking<'h> {
-    pub(crate) fn frames(order: SortOrder, signer: Option<Signer<'h>>) -> Self {
-        ChunkPacking::Frames(KeyMaker::new(order), signer.map(Box::new))
-    }
-
-    fn signer(&mut self) -> Option<&mut Signer<'h>> {
-        match self {
-            ChunkPacking::Frames(_, signer) => signer.as_deref_mut(),
-            ChunkPacking::Plain | ChunkPacking::Blocks(_) | ChunkPacking::Containers(_) => None,
-        }
+    pub(crate) fn frames(keys: KeyMaker<'h>, signer: Option<Signer<'h>>) -> Self {
+        ChunkPacking::Frames(keys, signer.map(Box::new))
     }
 
     /// Appends a record, which `write` appends; `is_first` says whether it is the first of its fragment, and `text_of`
@@ -79,7 +72,7 @@ impl<'h> ChunkPacking<'h> {
     fn put<'a>(
         &mut self,
         out: &mut Vec<u8>,
-        (fields, is_first): (&Fields<'a>, bool),
+        (fields, is_first, mate): (&Fields<'a>, bool, Option<&'a Mate>),
         text_of: &dyn Fn([u8; 2]) -> Option<&'a [u8]>,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -90,7 +83,7 @@ impl<'h> ChunkPacking<'h> {
                 Err(Error::Record { read: shown(fields.name), mate: usize::from(fields.flags & LAST != 0), what })
             }
             ChunkPacking::Frames(keys, signer) => {
-                push_frame(out, keys.key(fields), write)?;
+                push_frame(out, keys.key(fields, mate, text_of)?, write)?;
                 signer.as_mut().map_or(Ok(()), |signer| signer.note(fields, is_first, text_of))
             }
         }
@@ -166,7 +159,7 @@ impl<'h> RecordEncoder<'h> {
 
     /// Whether the lines of a fragment are looked at together.
     fn waits_for_fragment(&self) -> bool {
-        self.context.mate_tags || !self.shows_unaligned || self.unaligned.is_some()
+        self.context.mate_tags != MateTags::None || !self.shows_unaligned || self.unaligned.is_some()
     }
 
     fn write_line(
@@ -189,7 +182,7 @@ impl<'h> RecordEncoder<'h> {
         let is_other_group = |key| key == *b"RG" && context.is_other_group(line.text_of(key), comment);
         let text_of = |key| line.text_of(key).filter(|_| !is_other_group(key)).or_else(|| of_comment(key));
         form.look(context, line.fields.name, comment);
-        packing.put(out, (&line.fields, is_first), &text_of, |out| match form {
+        packing.put(out, (&line.fields, is_first, mate), &text_of, |out| match form {
             Form::Sam { translated, .. } => sam::put_line(context, (&line, mate), comment, translated, out),
             Form::Bam => bam::put_line(context, (&line, mate), comment, out),
         })
@@ -227,14 +220,16 @@ impl<'h> RecordEncoder<'h> {
             self.elsewhere.not_shown += count_primary(flags.into_iter());
             return Ok(());
         }
-        if !self.context.mate_tags {
+        if self.context.mate_tags == MateTags::None {
             mates.fill(None);
         }
         let primary: Vec<usize> = (0..lines.len()).filter(|&at| mates[at].is_some()).collect();
         for (at, pending) in lines.iter().enumerate() {
             let mate = match primary[..] {
-                [first, second] if at == first => mates[second].as_ref(),
-                [first, second] if at == second => mates[first].as_ref(),
+                [first, second] if self.context.mate_tags.are_for(flags[at]) => {
+                    let is_of_first = flags[at] & LAST == flags[first] & LAST;
+                    mates[if is_of_first { second } else { first }].as_ref()
+                }
                 _ => None,
             };
             self.write_line((&pending.line, pending.of_read()), at == 0, mate)?;
@@ -277,8 +272,9 @@ impl Encoder for RecordEncoder<'_> {
         if let Form::Sam { has_looked, .. } = &mut self.form {
             *has_looked = false;
         }
-        if let Some(signer) = self.packing.signer() {
-            signer.begin(lane as usize);
+        if let ChunkPacking::Frames(keys, signer) = &mut self.packing {
+            keys.begin(lane as usize);
+            signer.iter_mut().for_each(|signer| signer.begin(lane as usize));
         }
     }
 
@@ -311,7 +307,7 @@ impl Encoder for RecordEncoder<'_> {
         self.bases.records(chunk, alignments, shown, |record| {
             let of_comment = |key| context.text_of_comment(record.comment, key);
             let text_of = |key| record.text_of(key).or_else(|| of_comment(key));
-            packing.put(out, (&record.fields, record.is_first), &text_of, |out| write(record, out))
+            packing.put(out, (&record.fields, record.is_first, record.mate), &text_of, |out| write(record, out))
         })
     }
 

@@ -8,8 +8,11 @@ use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use crate::header::Header;
 use crate::index::IndexFormat;
+use crate::keys::KeyMaker;
 use crate::libraries::{Libraries, MOST_READ_GROUPS};
 use crate::marking::{self, BothCollector, Marking, Signer};
+use crate::mate_tags::MateTags;
+use crate::merged::MergedParts;
 use crate::order::SortOrder;
 use crate::parts::{SortedParts, Visitors};
 use crate::sam_line::{ContigNumbers, LineParser};
@@ -313,6 +316,10 @@ impl FileSink {
         let duplicates = marks.zip(wanted).map(|(marks, (duplicates, rules))| (marks, duplicates, rules));
         let (format, cram) = (self.spec.format, self.cram.as_ref());
         let parts = self.store.as_ref()?.parts(format.part_bytes());
+        let parts = match self.order() {
+            Some(SortOrder::TemplateCoordinate) => MergedParts::of_places(parts),
+            _ => MergedParts::of_records(parts),
+        };
         Some(SortedParts::new(parts, (format, cram), index, duplicates, visitors))
     }
 
@@ -394,13 +401,21 @@ impl FileSink {
         self.files.iter().chain(&self.unaligned.files).filter_map(temporary).chain(index).collect()
     }
 
+    fn order(&self) -> Option<SortOrder> {
+        self.spec.sorting.as_ref().map(|sorting| sorting.order)
+    }
+
     fn context(&self) -> RecordContext<'_> {
         RecordContext {
             header: &self.spec.header,
             lane_groups: &self.spec.lane_groups,
             comments: self.spec.comments,
             directed: &self.spec.directed,
-            mate_tags: self.spec.mate_tags,
+            mate_tags: match (self.order(), self.spec.mate_tags) {
+                (Some(SortOrder::TemplateCoordinate), _) => MateTags::OfAll,
+                (_, true) => MateTags::OfPrimary,
+                (_, false) => MateTags::None,
+            },
             doubts: &self.doubts,
             lane: 0,
         }
@@ -462,7 +477,8 @@ impl Sink for FileSink {
         let packing = match (&self.spec.sorting, self.spec.format, &self.cram) {
             (Some(sorting), ..) => {
                 let signer = sorting.marking.as_ref().map(|marking| Signer::new(marking, &self.libraries));
-                ChunkPacking::frames(sorting.order, signer)
+                let finds_molecules = sorting.marking.is_some_and(|marking| marking.search.umis.is_some());
+                ChunkPacking::frames(KeyMaker::new(sorting.order, &self.libraries, finds_molecules), signer)
             }
             (None, Format::Bam { level }, _) => ChunkPacking::Blocks(BlockCompressor::new(level)),
             (None, Format::Cram { .. }, Some(cram)) => ChunkPacking::Containers(Box::new(cram.encoder())),

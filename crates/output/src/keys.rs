@@ -1,32 +1,64 @@
 //! The order of records, as keys whose bytes are compared. It is that of samtools sort (bam_sort.c): records that its
 //! rules do not tell apart stay in the order of the input.
 
+use crate::libraries::Libraries;
+use crate::mates::Mate;
 use crate::order::SortOrder;
 use crate::sam_line::Fields;
+use crate::template_order::{self, TemplateFields};
+use zerohop_model::error::Error;
 use zerohop_model::record::{FIRST, LAST, REVERSE, SECONDARY, SUPPLEMENTARY};
 use zerohop_sort::KeyRef;
 
 /// Makes the keys of records.
-pub(crate) struct KeyMaker {
+pub(crate) struct KeyMaker<'h> {
     order: SortOrder,
+    libraries: &'h Libraries,
+    /// Whether molecules are found, so that those that reads name do not count.
+    finds_molecules: bool,
+    /// The library of the lane.
+    library: u16,
     key: Vec<u8>,
 }
 
-impl KeyMaker {
-    pub(crate) fn new(order: SortOrder) -> Self {
-        KeyMaker { order, key: Vec::new() }
+/// The key of a place in the order of coordinates.
+pub(crate) fn coordinate(fields: &Fields<'_>) -> [u8; 8] {
+    // No contig is -1, which is the largest number here. Positions begin at -1, and need 31 bits.
+    let position = (fields.place.position.wrapping_add(1) as u32) << 1;
+    let strand = u32::from(fields.flags & REVERSE != 0);
+    (u64::from(fields.place.contig as u32) << 32 | u64::from(position | strand)).to_be_bytes()
+}
+
+impl<'h> KeyMaker<'h> {
+    pub(crate) fn new(order: SortOrder, libraries: &'h Libraries, finds_molecules: bool) -> Self {
+        KeyMaker { order, libraries, finds_molecules, library: 0, key: Vec::new() }
     }
 
-    /// The key of a record.
-    pub(crate) fn key(&mut self, fields: &Fields<'_>) -> &[u8] {
+    /// Begins a chunk of a lane.
+    pub(crate) fn begin(&mut self, lane: usize) {
+        self.library = self.libraries.of_lane(lane).0;
+    }
+
+    /// The key of a record; `mate` is the record of its mate, where that counts, and `text_of` what is in an optional
+    /// field.
+    ///
+    /// # Errors
+    /// [`Error::Record`]: a mate that has no record.
+    pub(crate) fn key<'a>(
+        &mut self,
+        fields: &Fields<'a>,
+        mate: Option<&Mate>,
+        text_of: &dyn Fn([u8; 2]) -> Option<&'a [u8]>,
+    ) -> Result<&[u8], Error> {
         self.key.clear();
         match self.order {
-            SortOrder::Coordinate => {
-                // No contig is -1, which is the largest number here. Positions begin at -1, and need 31 bits.
-                let position = (fields.place.position.wrapping_add(1) as u32) << 1;
-                let strand = u32::from(fields.flags & REVERSE != 0);
-                self.key.extend_from_slice(&(fields.place.contig as u32).to_be_bytes());
-                self.key.extend_from_slice(&(position | strand).to_be_bytes());
+            SortOrder::Coordinate => self.key.extend_from_slice(&coordinate(fields)),
+            SortOrder::TemplateCoordinate => {
+                let own = text_of(*b"RG").and_then(|id| self.libraries.of_group(id));
+                let library = self.libraries.rank(own.map_or(self.library, |(library, _)| library));
+                let molecule = if self.finds_molecules { None } else { text_of(*b"MI") };
+                let more = TemplateFields { mate, library, cell: text_of(*b"CB"), molecule };
+                template_order::push_key(&mut self.key, fields, &more)?;
             }
             SortOrder::Name => {
                 push_name(&mut self.key, fields.name);
@@ -36,12 +68,12 @@ impl KeyMaker {
                 self.key.extend_from_slice(&rank.to_be_bytes());
             }
         }
-        &self.key
+        Ok(&self.key)
     }
 
     /// Whether a record of this name can have a key.
     pub(crate) fn takes(&self, name: &[u8]) -> bool {
-        self.order != SortOrder::Name || name.len() <= MOST_OF_NAME
+        self.order == SortOrder::Coordinate || name.len() <= MOST_OF_NAME
     }
 }
 
@@ -52,7 +84,7 @@ pub(crate) fn place(key: KeyRef<'_>) -> (u32, u32) {
     (contig, position.saturating_sub(1))
 }
 
-/// Names of more bytes cannot be sorted by name: keys are short.
+/// Names of more bytes cannot be in keys, which are short.
 pub(crate) const MOST_OF_NAME: usize = 8192;
 
 /// Appends a name so that its bytes compare as `strnum_cmp` of samtools compares names: a number is `0`, then how many
@@ -149,9 +181,10 @@ mod tests {
     #[test]
     fn a_name_that_is_too_long_is_taken_where_it_is_no_key() {
         let (longest, longer) = (vec![b'a'; MOST_OF_NAME], vec![b'a'; MOST_OF_NAME + 1]);
-        let by_name = KeyMaker::new(SortOrder::Name);
+        let libraries = Libraries::default();
+        let by_name = KeyMaker::new(SortOrder::Name, &libraries, false);
         assert_eq!((by_name.takes(&longest), by_name.takes(&longer)), (true, false));
-        assert!(KeyMaker::new(SortOrder::Coordinate).takes(&longer));
+        assert!(KeyMaker::new(SortOrder::Coordinate, &libraries, false).takes(&longer));
         // Each number is longer in the key than in the name; a key's length has 16 bits (crates/sort).
         let mut key = Vec::new();
         push_name(&mut key, &b"1a".repeat(MOST_OF_NAME / 2));

@@ -40,7 +40,9 @@ mod index;
 mod keys;
 mod libraries;
 mod marking;
+mod mate_tags;
 mod mates;
+mod merged;
 mod molecule;
 mod order;
 mod parts;
@@ -50,6 +52,7 @@ mod sam;
 mod sam_line;
 mod spec;
 mod tags;
+mod template_order;
 mod unaligned;
 
 pub use bed::{BedBlock, BedFile, bed_compressor};

@@ -52,6 +52,14 @@ impl Libraries {
         self.of_lanes_alone
     }
 
+    /// The place of a library among all by their names, where that of reads that name none is first, as in samtools.
+    pub(crate) fn rank(&self, library: u16) -> u16 {
+        match self.names.get(usize::from(library)) {
+            Some(name) if name != UNKNOWN => library + 1,
+            _ => 0,
+        }
+    }
+
     /// The library and the read group of a lane.
     pub(crate) fn of_lane(&self, lane: usize) -> (u16, u16) {
         self.lanes.get(lane).copied().unwrap_or_default()

@@ -9,9 +9,8 @@
 //! | 8 | bytes of the second |
 //! | 4 | number of the records |
 
-use crate::keys::KeyMaker;
+use crate::keys::coordinate;
 use crate::libraries::Libraries;
-use crate::order::SortOrder;
 use crate::parts::Duplicates;
 use crate::sam_line::Fields;
 use zerohop_duplicates::{ChunkCounts, NamedFragment, Primary, Search, Signatures};
@@ -61,7 +60,6 @@ impl Barcode {
 /// Makes the signatures of a chunk.
 pub(crate) struct Signer<'h> {
     signatures: Signatures,
-    keys: KeyMaker,
     barcode: Option<Barcode>,
     has_umis: bool,
     libraries: &'h Libraries,
@@ -76,7 +74,6 @@ impl<'h> Signer<'h> {
     pub(crate) fn new(marking: &Marking, libraries: &'h Libraries) -> Self {
         Signer {
             signatures: Signatures::new(marking.search),
-            keys: KeyMaker::new(SortOrder::Coordinate),
             barcode: marking.barcode,
             has_umis: marking.search.umis.is_some(),
             libraries,
@@ -106,7 +103,7 @@ impl<'h> Signer<'h> {
             self.signatures.begin_fragment(NamedFragment { name: fields.name, library, read_group })?;
         }
         if is_primary(fields.flags) {
-            let order = self.keys.key(fields).try_into().map_or(0, u64::from_be_bytes);
+            let order = u64::from_be_bytes(coordinate(fields));
             let place = (fields.place.contig, fields.place.position);
             let quality = (fields.qual, fields.seq.len());
             let primary = Primary::new(fields.flags, place, fields.cigar, quality, order, self.records);

@@ -1,6 +1,7 @@
 //! What a record says of its mate in optional fields: MQ, MC and ms, as `samtools fixmate -m` writes them (bam_mate.c:
 //! sync_mq_mc, add_mate_score). Fields of these names that the record has already are replaced.
 
+use crate::mate_tags::MateTags;
 use crate::sam_line::Fields;
 use crate::tags::{push_integer, push_text};
 use zerohop_duplicates::samtools_score;
@@ -33,6 +34,10 @@ impl Mate {
     pub(crate) fn of_fields(fields: &Fields<'_>) -> Option<Self> {
         let Fields { flags, mapq, cigar, seq, qual, .. } = *fields;
         is_primary(flags).then(|| Mate::new(flags, mapq, cigar, (qual, seq.len())))
+    }
+
+    pub(crate) fn operations(&self) -> &[CigarOp] {
+        &self.cigar
     }
 
     /// CIGAR as MC has it; `is_mapped` says whether the record itself is mapped. None if MC is not written.
@@ -89,12 +94,12 @@ impl Mates {
         mates
     }
 
-    /// The mate of a record: of a primary one, where both are there.
-    pub(crate) fn of_record(&self, mate: u8, flags: u16) -> Option<&Mate> {
+    /// The mate of a record, where both are there: of a primary one, or of any, as `tags` says.
+    pub(crate) fn of_record(&self, mate: u8, flags: u16, tags: MateTags) -> Option<&Mate> {
         let [first, second] = &self.0;
         match (first, second, mate) {
-            (Some(_), Some(second), 0) if is_primary(flags) => Some(second),
-            (Some(first), Some(_), 1) if is_primary(flags) => Some(first),
+            (Some(_), Some(second), 0) if tags.are_for(flags) => Some(second),
+            (Some(first), Some(_), 1) if tags.are_for(flags) => Some(first),
             _ => None,
         }
     }

@@ -10,6 +10,9 @@ pub enum SortOrder {
     /// By the name of the read, in which numbers count as numbers (`a7` before `a12`); then first mates before second
     /// ones, and of each the primary, supplementary and secondary records.
     Name,
+    /// By where the reads of a template began, their library, cell, molecule (MI) and name: what programs need that
+    /// call the consensus of molecules.
+    TemplateCoordinate,
 }
 
 impl SortOrder {
@@ -18,6 +21,7 @@ impl SortOrder {
         match self {
             SortOrder::Coordinate => "SO:coordinate",
             SortOrder::Name => "SO:queryname\tSS:queryname:natural",
+            SortOrder::TemplateCoordinate => "SO:unsorted\tGO:query\tSS:unsorted:template-coordinate",
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::blocks::Blocks;
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use crate::keys::place;
+use crate::merged::{MergedParts, PartMerger};
 use crate::molecule::{put_in_bam, put_in_line};
 use crate::sam_line::{flags_of, with_flag, without_flag};
 use std::ops::Range;
@@ -15,11 +16,11 @@ use zerohop_duplicates::{Marks, Molecule, Rules};
 use zerohop_model::error::Error;
 use zerohop_model::record::DUPLICATE;
 use zerohop_model::sink::{MakePart, Parts};
-use zerohop_sort::{Merger, Ordinal};
+use zerohop_sort::Ordinal;
 
 /// Parts of a sorted output.
 pub struct SortedParts<'s> {
-    parts: zerohop_sort::RecordParts,
+    parts: MergedParts,
     format: Format,
     /// What CRAM is encoded with.
     cram: Option<&'s Cram>,
@@ -76,7 +77,7 @@ enum Fate {
 
 impl<'s> SortedParts<'s> {
     pub(crate) fn new(
-        parts: zerohop_sort::RecordParts,
+        parts: MergedParts,
         (format, cram): (Format, Option<&'s Cram>),
         index: Option<FileIndex>,
         duplicates: Option<(Marks, Duplicates, Rules)>,
@@ -135,7 +136,9 @@ impl Parts for SortedParts<'_> {
             _ => Packer::Lines,
         };
         let visitor = self.visitors.map(|visitors| visitors.visitor());
-        Box::new(Maker { parts: self, merger: self.parts.merger(), packer, visitor, tagged: Vec::new() })
+        let molecules = self.duplicates.as_ref().map(|(marks, ..)| marks).filter(|marks| marks.has_molecules());
+        let merger = self.parts.merger(molecules);
+        Box::new(Maker { parts: self, merger, packer, visitor, tagged: Vec::new() })
     }
 }
 
@@ -150,7 +153,7 @@ enum Packer<'p> {
 
 struct Maker<'p> {
     parts: &'p SortedParts<'p>,
-    merger: Merger<'p>,
+    merger: PartMerger<'p>,
     packer: Packer<'p>,
     visitor: Option<Box<dyn Visit + 'p>>,
     /// Room for a record with the tag of its molecule.
@@ -170,16 +173,16 @@ impl MakePart for Maker<'_> {
             None => Ok(()),
         };
         match packer {
-            Packer::Lines => merger.part(number, |key, record| {
+            Packer::Lines => merger.part(number, |ordinal, record| {
                 // One that has the flag already, or has no flags, stays.
-                let changed = match parts.fate(key.ordinal(), || flags_of(record)) {
+                let changed = match parts.fate(ordinal, || flags_of(record)) {
                     Fate::LeftOut => return Ok(()),
                     Fate::Written => None,
                     Fate::Marked => with_flag(record, DUPLICATE),
                     Fate::Cleared => without_flag(record, DUPLICATE),
                 };
                 let mut record = changed.as_deref().unwrap_or(record);
-                if let Some(molecule) = parts.molecule(key.ordinal()) {
+                if let Some(molecule) = parts.molecule(ordinal) {
                     put_in_line(record, molecule, tagged);
                     record = tagged;
                 }
@@ -189,12 +192,12 @@ impl MakePart for Maker<'_> {
             Packer::Blocks(compressor, raw) => {
                 raw.clear();
                 let mut blocks = Blocks { raw, compressor, out: &mut out };
-                merger.part(number, |key, record| {
-                    let fate = parts.fate(key.ordinal(), || bam_flags(record));
+                merger.part(number, |ordinal, record| {
+                    let fate = parts.fate(ordinal, || bam_flags(record));
                     if fate == Fate::LeftOut {
                         return Ok(());
                     }
-                    let record = in_bam(record, parts.molecule(key.ordinal()), tagged)?;
+                    let record = in_bam(record, parts.molecule(ordinal), tagged)?;
                     let at = blocks.put(record, |record| mark(record, fate))?;
                     if let Some(FileIndex::Bam(index)) = &mut index {
                         index.add(record, at);
@@ -205,12 +208,12 @@ impl MakePart for Maker<'_> {
                 blocks.flush()?;
             }
             Packer::Containers(encoder, marked) => {
-                merger.part(number, |key, record| {
-                    let fate = parts.fate(key.ordinal(), || bam_flags(record));
+                merger.part(number, |ordinal, record| {
+                    let fate = parts.fate(ordinal, || bam_flags(record));
                     if fate == Fate::LeftOut {
                         return Ok(());
                     }
-                    let record = in_bam(record, parts.molecule(key.ordinal()), tagged)?;
+                    let record = in_bam(record, parts.molecule(ordinal), tagged)?;
                     see(record, fate)?;
                     if fate == Fate::Written {
                         return encoder.add(record);

@@ -1,6 +1,7 @@
 //! The records of an embedded engine: its alignments, with the bases and qualities of the reads as they lie in the
 //! chunk.
 
+use crate::mate_tags::MateTags;
 use crate::mates::{Mate, Mates, is_replaced};
 use crate::sam_line::{BamPlace, Fields};
 use zerohop_model::alignment::{Aligned, Alignments};
@@ -49,8 +50,8 @@ pub(crate) struct Bases {
 /// What of a chunk is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
-    /// Whether records tell of their mates.
-    pub(crate) mates: bool,
+    /// Which records tell of their mates.
+    pub(crate) mates: MateTags,
     /// Whether fragments without an aligned read have records.
     pub(crate) unaligned: bool,
 }
@@ -85,8 +86,8 @@ impl Bases {
                 continue;
             }
             let mates = match shown.mates {
-                true => Mates::of(&fragment, alignments.fragment(index)),
-                false => Mates::default(),
+                MateTags::None => Mates::default(),
+                _ => Mates::of(&fragment, alignments.fragment(index)),
             };
             for (number, aligned) in alignments.fragment(index).enumerate() {
                 let read = if aligned.alignment.mate == 0 { Some(fragment.first) } else { fragment.mate };
@@ -105,7 +106,7 @@ impl Bases {
                     seq,
                     qual,
                 };
-                let mate = mates.of_record(alignment.mate, alignment.flags);
+                let mate = mates.of_record(alignment.mate, alignment.flags, shown.mates);
                 write(&EngineRecord { fields, aligned, comment: read.comment, is_first: number == 0, mate })?;
             }
         }

@@ -130,9 +130,9 @@ impl Sorting {
     /// The index that a file in this format gets.
     pub(crate) fn index(&self, format: Format, header: &Header) -> Option<IndexFormat> {
         match (self.index, self.order, format) {
-            (WriteIndex::No, ..) | (_, SortOrder::Name, _) | (.., Format::Sam | Format::Paf | Format::Abundances) => {
-                None
-            }
+            (WriteIndex::No, ..)
+            | (_, SortOrder::Name | SortOrder::TemplateCoordinate, _)
+            | (.., Format::Sam | Format::Paf | Format::Abundances) => None,
             (.., Format::Cram { .. }) => Some(IndexFormat::Crai),
             (WriteIndex::AsNeeded, ..) => Some(IndexFormat::for_contigs(&header.contigs)),
             (WriteIndex::As(index), ..) => Some(index),

@@ -3,6 +3,7 @@
 
 use crate::doubts::Doubts;
 use crate::header::Header;
+use crate::mate_tags::MateTags;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use zerohop_model::directed::Directed;
@@ -34,8 +35,8 @@ pub(crate) struct RecordContext<'h> {
     pub(crate) comments: Comments,
     /// Which fields of comments go with the direction of the read.
     pub(crate) directed: &'h Directed,
-    /// Whether MQ, MC and ms are written.
-    pub(crate) mate_tags: bool,
+    /// Which records have MQ, MC and ms.
+    pub(crate) mate_tags: MateTags,
     /// Where it is noted that a record of SAM may not be read.
     pub(crate) doubts: &'h Doubts,
     pub(crate) lane: usize,
@@ -303,7 +304,7 @@ mod tests {
         let shown = |lane, comments| {
             let directed = &Directed::default();
             let lane_groups = &[Some(0), None];
-            let (header, mate_tags, doubts) = (&header, false, &Doubts::default());
+            let (header, mate_tags, doubts) = (&header, MateTags::None, &Doubts::default());
             let context = RecordContext { header, lane_groups, comments, directed, mate_tags, doubts, lane };
             let comment = b"BC:Z:AC\tRG:Z:read";
             [*b"RG", *b"BC"]

@@ -96,6 +96,11 @@ impl<'a> KeyRef<'a> {
         self.prefix
     }
 
+    /// Its bytes; of a short one zeros follow.
+    pub fn bytes(&self) -> impl Iterator<Item = u8> + use<'a> {
+        self.prefix.to_be_bytes().into_iter().chain(self.rest.iter().copied())
+    }
+
     /// What does not fit into the prefix.
     pub(crate) fn behind_prefix(&self) -> &'a [u8] {
         self.rest
@@ -128,6 +133,12 @@ pub(crate) struct KeptKey {
 impl KeptKey {
     pub(crate) fn get(&self) -> KeyRef<'_> {
         KeyRef::of(self.prefix, &self.rest, self.ordinal)
+    }
+
+    /// The least key that begins with so many of the same bytes, 8 at least.
+    pub(crate) fn with_bytes(self, bytes: usize) -> Self {
+        let rest = &self.rest[..self.rest.len().min(bytes.saturating_sub(PREFIX))];
+        KeptKey { prefix: self.prefix, rest: rest.into(), ordinal: Ordinal::default() }
     }
 
     /// The least key with the same bytes.

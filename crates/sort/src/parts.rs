@@ -48,6 +48,13 @@ impl RecordParts {
         self
     }
 
+    /// The same, with keys that begin with so many of the same bytes, 8 at least, in one part.
+    pub fn of_beginnings(mut self, bytes: usize) -> Self {
+        self.bounds = self.bounds.into_iter().map(|bound| bound.with_bytes(bytes)).collect();
+        self.bounds.dedup();
+        self
+    }
+
     /// How many there are; one if there are no records.
     pub fn count(&self) -> usize {
         self.bounds.len() + 1

@@ -44,6 +44,7 @@ fn order_words(order: SortOrder) -> &'static str {
     match order {
         SortOrder::Coordinate => "coordinate",
         SortOrder::Name => "name",
+        SortOrder::TemplateCoordinate => "template-coordinate",
     }
 }
 

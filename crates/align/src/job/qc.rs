@@ -226,7 +226,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     let Some(qc) = &sorting.qc else { return Ok(()) };
     let has_name = job.output.path.as_deref().is_some_and(|path| !zerohop_process::is_written_in_place(path));
     let words = if sorting.order != SortOrder::Coordinate {
-        "--qc is for records that are sorted by coordinate: give --sort"
+        "--qc is for records that are sorted by coordinate: give --sort without an order"
     } else if !matches!(job.output.format(), Format::Bam { .. } | Format::Cram { .. }) {
         "--qc is for BAM and CRAM: name the output .bam or .cram, or give --format"
     } else if qc.prefix.is_none() && !has_name {

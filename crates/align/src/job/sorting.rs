@@ -175,7 +175,7 @@ pub fn umi_words(rules: UmiRules) -> String {
 /// Indexes that the output may get; and those of another format, which are removed, for they would be of other records.
 pub fn indexes(job: &Job) -> Vec<PathBuf> {
     let (Some(sorting), Some(path)) = (&job.output.sorting, &job.output.path) else { return Vec::new() };
-    let has_none = sorting.order == SortOrder::Name
+    let has_none = sorting.order != SortOrder::Coordinate
         || sorting.index == WriteIndex::No
         || zerohop_process::is_written_in_place(path);
     let formats = if has_none { &[][..] } else { IndexFormat::of(job.output.format()) };

@@ -19,11 +19,12 @@ const PICARDS_DISTANCE: u32 = 100;
 #[command(next_help_heading = "Output")]
 #[command(group(ArgGroup::new("duplicates").args(["mark_duplicates", "remove_duplicates"]).multiple(true)))]
 pub struct SortArgs {
-    /// Sort as samtools does: by coordinate, or by name (--sort=name)
+    /// Sort as samtools does: by coordinate, by name (--sort=name), or --sort=template-coordinate
     ///
-    /// A BAM or CRAM file that is sorted by coordinate gets an index beside it.
+    /// A BAM or CRAM file that is sorted by coordinate gets an index beside it. template-coordinate is the order in
+    /// which fgumi and fgbio take the reads of a molecule; MC and MQ are written with it.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "coordinate")]
-    #[arg(value_name = "coordinate|name", hide_possible_values = true)]
+    #[arg(value_name = "ORDER", hide_possible_values = true)]
     pub sort: Option<SortName>,
 
     /// Mark duplicates by the RULES of samtools (the default) or picard
@@ -148,6 +149,7 @@ pub struct SortArgs {
 pub enum SortName {
     Coordinate,
     Name,
+    TemplateCoordinate,
 }
 
 /// What can be given to `--mark-duplicates`.
@@ -207,6 +209,7 @@ impl SortArgs {
             None => return self.without_sort().map_or(Ok(None), Err),
             Some(SortName::Coordinate) => SortOrder::Coordinate,
             Some(SortName::Name) => SortOrder::Name,
+            Some(SortName::TemplateCoordinate) => SortOrder::TemplateCoordinate,
         };
         let marking = self.marking();
         Ok(Some(SortOptions {
