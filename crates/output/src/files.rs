@@ -316,8 +316,10 @@ impl FileSink {
         let duplicates = marks.zip(wanted).map(|(marks, (duplicates, rules))| (marks, duplicates, rules));
         let (format, cram) = (self.spec.format, self.cram.as_ref());
         let parts = self.store.as_ref()?.parts(format.part_bytes());
-        let parts = match self.order() {
-            Some(SortOrder::TemplateCoordinate) => MergedParts::of_places(parts),
+        let parts = match &self.spec.sorting {
+            Some(Sorting { order: SortOrder::TemplateCoordinate, folder, .. }) => {
+                MergedParts::of_places(parts, folder.clone())
+            }
             _ => MergedParts::of_records(parts),
         };
         Some(SortedParts::new(parts, (format, cram), index, duplicates, visitors))

@@ -46,6 +46,7 @@ mod merged;
 mod molecule;
 mod order;
 mod parts;
+mod places;
 mod read_group;
 mod records;
 mod sam;

@@ -1,6 +1,8 @@
 //! The records of an output out of the merge, part by part, in the order in which they are written.
 
-use crate::template_order::{PLACE, PlaceRecords};
+use crate::places::PlaceRecords;
+use crate::template_order::PLACE;
+use std::path::PathBuf;
 use zerohop_duplicates::Marks;
 use zerohop_model::error::Error;
 use zerohop_sort::{KeyRef, Merger, Ordinal, RecordParts};
@@ -8,19 +10,20 @@ use zerohop_sort::{KeyRef, Merger, Ordinal, RecordParts};
 /// Parts of records that are sorted by their keys.
 pub(crate) struct MergedParts {
     parts: RecordParts,
-    /// Whether records of one place are in one part, and may be put in another order there.
-    of_places: bool,
+    /// Where temporary files of records of one place are, where these are in one part, and may be put in another order
+    /// there.
+    folder: Option<PathBuf>,
 }
 
 impl MergedParts {
     /// Records in the order of their keys.
     pub(crate) fn of_records(parts: RecordParts) -> Self {
-        MergedParts { parts, of_places: false }
+        MergedParts { parts, folder: None }
     }
 
-    /// Records in the order of templates.
-    pub(crate) fn of_places(parts: RecordParts) -> Self {
-        MergedParts { parts: parts.of_beginnings(PLACE), of_places: true }
+    /// Records in the order of templates; temporary files are in `folder`.
+    pub(crate) fn of_places(parts: RecordParts, folder: PathBuf) -> Self {
+        MergedParts { parts: parts.of_beginnings(PLACE), folder: Some(folder) }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -41,7 +44,7 @@ impl MergedParts {
 
     /// What merges parts, for one thread; where records of a place are ordered by `molecules`, if these are known.
     pub(crate) fn merger<'p>(&'p self, molecules: Option<&'p Marks>) -> PartMerger<'p> {
-        let places = molecules.filter(|_| self.of_places).map(|marks| (marks, PlaceRecords::default()));
+        let places = molecules.zip(self.folder.clone()).map(|(marks, folder)| (marks, PlaceRecords::new(folder)));
         PartMerger { merger: self.parts.merger(), places }
     }
 }
@@ -69,8 +72,7 @@ impl PartMerger<'_> {
             if !places.is_of(&key) {
                 places.give(&mut each)?;
             }
-            places.add(&key, record, molecules.molecule(key.ordinal()));
-            Ok(())
+            places.add(&key, record, molecules.molecule(key.ordinal()))
         })?;
         places.give(each)
     }

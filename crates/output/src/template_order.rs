@@ -1,16 +1,15 @@
-//! The order of templates: as `samtools sort --template-coordinate` 1.24 has it (bam_sort.c, template_coordinate_key and
-//! bam1_cmp_template_coordinate).
+//! The order of templates: as `samtools sort --template-coordinate` 1.24 has it (bam_sort.c, template_coordinate_key
+//! and bam1_cmp_template_coordinate).
 //!
 //! A key begins with the *place* of a template: where both its reads began before soft clipping, and its library. Then
-//! come its cell, its molecule (MI), its name, and which of its reads the record is of. Molecules that zerohop finds are
-//! known only when all keys are made, so records of one place are put in order again when they are merged.
+//! come its cell, its molecule (MI), its name, and which of its reads the record is of. Molecules that zerohop finds
+//! are known only when all keys are made, so records of one place are put in order again when they are merged
+//! (places.rs).
 
 use crate::mates::Mate;
 use crate::sam_line::{BamPlace, Fields};
-use zerohop_duplicates::Molecule;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{CigarOp, LAST, MATE_REVERSE, MATE_UNMAPPED, PAIRED, REVERSE, UNMAPPED};
-use zerohop_sort::KeyRef;
 
 /// Bytes of the key that say where a template is: two contigs, two positions, two strands, the library.
 pub(crate) const PLACE: usize = 2 * 4 + 2 * 8 + 2 + 2;
@@ -88,62 +87,4 @@ fn without_strand(molecule: &[u8]) -> &[u8] {
         [molecule @ .., b'/', _] => molecule,
         molecule => molecule,
     }
-}
-
-/// Records of one place, until all of them are known.
-#[derive(Debug, Default)]
-pub(crate) struct PlaceRecords {
-    /// Where they are, if there are some.
-    place: Vec<u8>,
-    bytes: Vec<u8>,
-    records: Vec<PlaceRecord>,
-}
-
-#[derive(Debug)]
-struct PlaceRecord {
-    /// Its cell, and its molecule as text.
-    order: (Vec<u8>, Vec<u8>),
-    ordinal: zerohop_sort::Ordinal,
-    range: std::ops::Range<usize>,
-}
-
-impl PlaceRecords {
-    /// Whether a record is of this place; any is if there are no records.
-    pub(crate) fn is_of(&self, key: &KeyRef<'_>) -> bool {
-        self.records.is_empty() || place_of(key).eq(self.place.iter().copied())
-    }
-
-    /// Adds a record, which comes from this molecule.
-    pub(crate) fn add(&mut self, key: &KeyRef<'_>, record: &[u8], molecule: Option<Molecule>) {
-        if self.records.is_empty() {
-            self.place.clear();
-            self.place.extend(place_of(key));
-        }
-        let cell = key.bytes().skip(PLACE).take_while(|byte| *byte != 0).collect();
-        let mut text = Vec::new();
-        if let Some(molecule) = molecule {
-            Molecule { strand: None, ..molecule }.put(&mut text);
-        }
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(record);
-        let range = start..self.bytes.len();
-        self.records.push(PlaceRecord { order: (cell, text), ordinal: key.ordinal(), range });
-    }
-
-    /// Gives `each` the records in their order, and forgets them.
-    pub(crate) fn give(
-        &mut self,
-        mut each: impl FnMut(zerohop_sort::Ordinal, &[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        // Those of one molecule stay in the order of their keys, which is that of their names.
-        self.records.sort_by(|a, b| a.order.cmp(&b.order));
-        let given = self.records.iter().try_for_each(|record| each(record.ordinal, &self.bytes[record.range.clone()]));
-        self.records.clear();
-        self.bytes.clear();
-        given
-    }
-}
-
-fn place_of<'k>(key: &'k KeyRef<'_>) -> impl Iterator<Item = u8> + use<'k> {
-    key.bytes().take(PLACE)
 }

@@ -6,7 +6,7 @@ use crate::curves;
 use crate::page::{Page, Table};
 use crate::summary::{Summary, percent};
 use zerohop_model::index::Product;
-use zerohop_model::measurement::DuplicateReport;
+use zerohop_model::measurement::{DuplicateReport, UmiReport};
 use zerohop_model::qc_figures::{ContigDepth, QcFigures};
 use zerohop_model::thousands::grouped;
 
@@ -39,6 +39,9 @@ pub(crate) fn add(page: &mut Page, run: &Summary) -> Result<(), ChartError> {
         let duplicates = duplicates(found);
         if !duplicates.bars.is_empty() {
             page.bars(&duplicates);
+        }
+        if let Some(umis) = found.umis.as_ref().filter(|umis| !umis.families.is_empty()) {
+            page.bars(&families(umis)).folded("The same in numbers: each size", &family_sizes(umis));
         }
     }
     // Of no reads, reports find nothing either.
@@ -132,10 +135,52 @@ fn duplicates(found: &DuplicateReport) -> Bars {
     Bars { title: "Duplicates".to_owned(), bars: bars.into_iter().flatten().collect(), ..Bars::default() }
 }
 
+/// Families of this size and more are one bar.
+const LARGE_FAMILY: u64 = 20;
+
+/// How many templates come from families of each size: what a family of several templates brings, one of a single one
+/// does not.
+fn families(umis: &UmiReport) -> Bars {
+    let templates = |(size, families): &(u64, u64)| size * families;
+    let all: u64 = umis.families.iter().map(templates).sum();
+    let of_sizes = |name: String, sizes: std::ops::RangeInclusive<u64>| {
+        let found = umis.families.iter().filter(|(size, _)| sizes.contains(size));
+        let (part, families) = (percent(found.clone().map(templates).sum(), all), found.map(|(_, count)| count).sum());
+        bar(name, part, format!("{part:.2} % ({} families)", grouped(families)), 0)
+    };
+    let largest = umis.families.iter().map(|(size, _)| *size).max().unwrap_or(0);
+    let mut bars: Vec<_> =
+        (1..=largest.min(LARGE_FAMILY - 1)).map(|size| of_sizes(size.to_string(), size..=size)).collect();
+    if largest >= LARGE_FAMILY {
+        bars.push(of_sizes(format!("{LARGE_FAMILY} and more"), LARGE_FAMILY..=largest));
+    }
+    Bars {
+        title: "Templates by the size of their family (one molecule, one strand)".to_owned(),
+        bars,
+        ..Bars::default()
+    }
+}
+
+fn family_sizes(umis: &UmiReport) -> Table {
+    let rows = umis.families.iter().map(|(size, families)| vec![grouped(*size), grouped(*families)]).collect();
+    Table { head: ["templates", "families"].map(str::to_owned).to_vec(), rows }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixtures;
+
+    #[test]
+    fn families_are_shown_by_their_size() {
+        let umis = UmiReport { families: vec![(1, 10), (3, 5), (25, 1), (40, 1)], ..UmiReport::default() };
+        let bars = families(&umis).bars;
+        assert_eq!(bars.len(), 20);
+        assert_eq!((&*bars[0].shown, &*bars[1].shown), ("11.11 % (10 families)", "0.00 % (0 families)"));
+        assert_eq!((&*bars[19].name, &*bars[19].shown), ("20 and more", "72.22 % (2 families)"));
+        let small = UmiReport { families: vec![(2, 3)], ..UmiReport::default() };
+        assert_eq!(families(&small).bars.len(), 2);
+    }
 
     #[test]
     fn every_picture_has_a_title_and_its_numbers() {

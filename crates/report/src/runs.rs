@@ -91,6 +91,7 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
         if let Some(found) = &sorted.duplicates {
             facts.push(("duplicates", crate::text::duplicate_words(found)));
             facts.extend(crate::text::libraries_words(&found.libraries).map(|words| ("library", words)));
+            facts.extend(found.umis.iter().map(|umis| ("molecules", crate::text::umi_words(umis))));
         }
         facts.extend(sorted.reports.iter().map(|reports| ("reports", crate::text::reports_words(reports))));
     }
