@@ -65,7 +65,7 @@ TEST_PACKAGES="bgzip=tabix bcftools=bcftools PicardCommandLine=picard-tools
     hisat2-align-s=hisat2 snap-aligner=snap-aligner minimap2=minimap2 seqtk=seqtk
     lstopo-no-graphics=hwloc-nox diamond=diamond-aligner blastp=ncbi-blast+
     mpirun.openmpi=openmpi-bin mpicc.openmpi=libopenmpi-dev mpirun.mpich=mpich mpicc.mpich=libmpich-dev
-    mosdepth=mosdepth ip=iproute2 unshare=util-linux strace=strace"
+    mosdepth=mosdepth fastp=fastp ip=iproute2 unshare=util-linux strace=strace"
 
 # --- Rust -----------------------------------------------------------------------------------------------------
 

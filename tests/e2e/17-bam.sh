@@ -565,7 +565,7 @@ check_parted() {
         zerohop align -t 2 $options -p -o expected.sam set.fa both.fq
         "$ZEROHOP" align -t 2 $options -o own.sam set.fa FILE 2> stderr || fail "$options: $(cat stderr)"
         cmp <(grep -v '^@' own.sam | cut -f 1-11) <(grep -v '^@' expected.sam | cut -f 1-11) || fail "mixed, $options"
-        grep -Eq '^note +FILE holds [0-9]+ pairs and [0-9]+ single reads, of which [0-9]+ are of pairs whose other' \
+        grep -Eq '^note +FILE holds [0-9,]+ pairs and [0-9,]+ single reads, of which [0-9,]+ are of pairs whose other' \
             stderr || fail "nothing is said: $(cat stderr)"
     done
     # a coordinate-sorted file is none of orphans, and ranks cannot know

@@ -80,6 +80,9 @@ for rule in samtools picard; do
         --duplicate-metrics qc/$rule.markdup.txt -R "@RG\tID:L1\tSM:$rule\tLB:L1" "$reference" \
         "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz"
 done
+# families of UMIs, which the module for fgbio shows
+printf 'family_size\tcount\tfraction\tfraction_gt_or_eq_family_size\n1\t3\t0.75\t1\n2\t1\t0.25\t0.25\n' \
+    > qc/samtools.family_sizes.txt
 multiqc qc
 python3 - << 'PYTHON'
 import json
@@ -93,6 +96,7 @@ for sample in ("samtools", "picard"):
     if sample == "picard" and size(sample) is not None:
         own.add("zerohop-library_size")
     assert columns[sample] == own, columns
+assert set(raw["multiqc_fgbio_umi"] if "multiqc_fgbio_umi" in raw else raw["fgbio_umi"]) == {"samtools"}, raw.keys()
 html = open("qc.report/multiqc_report.html").read()
 for section in ("zerohop-reads", "zerohop-insert-sizes", "zerohop-duplicates", "zerohop-libraries"):
     assert f'id="{section}"' not in html, section

@@ -24,6 +24,7 @@ const QC: &str = "crates/qc";
 const SORT: &str = "crates/sort";
 const DUPLICATES: &str = "crates/duplicates";
 const UMI: &str = "crates/umi";
+const TRIM: &str = "crates/trim";
 const RUNTIME: &str = "crates/runtime";
 const PLAN: &str = "crates/plan";
 const RANKS: &str = "crates/ranks";
@@ -52,11 +53,11 @@ fn allowed(place: &str) -> Option<Allowed> {
     use Allowed::{Everything, Only};
     Some(match place {
         "crates/model" | "crates/process" | "crates/gzip" | UMI | "crates/lab/locks" => Only(&[]),
-        "crates/topology" | "crates/memory" | "crates/report" | "crates/plan" => Only(&[MODEL]),
+        "crates/topology" | "crates/memory" | "crates/report" | "crates/plan" | TRIM => Only(&[MODEL]),
         "crates/bgzf" => Only(&[MODEL, GZIP]),
         // It reads SAM and CRAM in a process of its own.
         "crates/cram" => Only(&[MODEL, PROCESS]),
-        "crates/input" => Only(&[MODEL, BGZF, GZIP, CRAM, UMI]),
+        "crates/input" => Only(&[MODEL, BGZF, GZIP, CRAM, UMI, TRIM]),
         "crates/sort" => Only(&[MODEL, BGZF]),
         "crates/duplicates" => Only(&[MODEL, SORT, UMI]),
         "crates/output" => Only(&[MODEL, BGZF, CRAM, PROCESS, SORT, DUPLICATES]),

@@ -20,6 +20,8 @@ pub struct WrittenFiles {
     pub collected: Vec<u64>,
     /// What was merged, if records are sorted.
     pub sorted: Option<Sorted>,
+    /// Other files that are wanted.
+    pub beside: Vec<Metrics>,
 }
 
 /// What was merged.
@@ -71,12 +73,13 @@ pub fn text_file(path: &Path, text: &str) -> Result<NewFile, WriteError> {
 }
 
 impl WrittenFiles {
-    /// The files of metrics that are wanted, written.
+    /// The files of metrics and the others that are wanted, written.
     ///
     /// # Errors
     /// What the system says.
     pub fn metrics(&self) -> Result<Vec<NewFile>, WriteError> {
-        self.sorted.iter().flat_map(|sorted| &sorted.metrics).map(Metrics::written).collect()
+        let of_sorted = self.sorted.iter().flat_map(|sorted| &sorted.metrics);
+        of_sorted.chain(&self.beside).map(Metrics::written).collect()
     }
 
     /// The lengths of all files, the first `of_records` of which are files of records, after all was `collected`:

@@ -57,6 +57,7 @@ mod ranks;
 mod run;
 pub mod samples;
 mod tell;
+mod trim;
 pub mod tune;
 
 pub use engines::descriptors;
@@ -70,7 +71,7 @@ pub use job::{
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};
 pub use tune::strategies;
-pub use zerohop_input::{Barcodes, LaneSpec, ReadStructure, StructureError};
+pub use zerohop_input::{Barcodes, LaneSpec, ReadStructure, StructureError, TrimOptionError, TrimOptions, Trimming};
 pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
 pub use zerohop_output::Search as DuplicateSearch;
@@ -88,6 +89,7 @@ use run::{EngineRan, OneProcess, Processes, WholeMachine};
 use samples::Sheet;
 use std::path::Path;
 use std::time::Instant;
+use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 
 /// Makes the process ready; the first call of `main`. With [`PlacedAlloc`] as the global allocator, index copies and
@@ -172,6 +174,7 @@ fn run<T>(
 /// Refuses what contradicts itself, and what cannot be read or written, before anything is loaded.
 fn check(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<(), AlignError> {
     job.check()?;
+    trim::check(job)?;
     zerohop_input::reference::check_file(&job.reference)?;
     job::files::check(job, &descriptors::files(&job.external.engine_file))?;
     engines::check(job, embedded)
@@ -199,16 +202,19 @@ fn align_by(
 
     let Some(mut part) = processes.begin(job, &lanes, &*engine)? else { return Ok(None) };
     let when_read: Vec<_> = lanes.iter().flat_map(|lane| lane.when_read()).collect();
+    let trimmed: Vec<_> = lanes.iter().filter_map(OpenLane::trimmed).collect();
     let EngineRan { outcome, sink } = engine.run(lanes, until, &mut *part)?;
     let mut report = outcome.report;
     tell::check(&report)?;
+    report.trimmed = trim::report(&trimmed);
     notes.extend(tell::after_run(sink.as_ref(), when_read)?);
     notes.extend(engine.notes(&report, processes.count()));
 
     let (sink, header) = sink.unzip();
     let (sink, sorted) = merge::merge(job, engine.plan(), sink, &mut *part)?;
     notes.extend(part.notes());
-    let written = finish::WrittenFiles { sink, header, collected: outcome.lengths, sorted };
+    let beside = trim::report_file(job, &trimmed).into_iter().collect();
+    let written = finish::WrittenFiles { sink, header, collected: outcome.lengths, sorted, beside };
     let threads = engine.plan().workers.len();
     // From here on the files may have their names.
     drop(interruption);

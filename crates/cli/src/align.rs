@@ -97,6 +97,8 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
         lanes,
         read_groups,
         history: History::default(),
+        trimming: args.trimming.trimming().map_err(CommandFailure::Usage)?,
+        trim_report: args.trimming.fastp_json,
         barcodes: Barcodes { structures: args.read_structure, umis_in_names },
         first: args.first,
         engine: args.engine,

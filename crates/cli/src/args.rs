@@ -8,6 +8,7 @@ pub mod report;
 pub mod search;
 pub mod sorting;
 pub mod topo;
+mod trimming;
 pub mod tune;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -19,6 +20,7 @@ use sorting::SortArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use topo::TopoArgs;
+use trimming::TrimArgs;
 use tune::TuneArgs;
 use zerohop_align::{PlanFrom, ReadStructure, STROBEALIGN};
 use zerohop_model::plan;
@@ -189,6 +191,9 @@ pub struct AlignArgs {
     /// CB and CY. For FASTQ and FASTA in files of one mate each.
     #[arg(long, value_name = "STRUCTURE", value_parser = read_structure, hide_short_help = true)]
     pub read_structure: Vec<ReadStructure>,
+
+    #[command(flatten)]
+    pub trimming: TrimArgs,
 
     /// Align only the first N reads or pairs of each lane
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = numbers::some)]

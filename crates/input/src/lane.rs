@@ -15,6 +15,8 @@ use crate::seen::ClosedFile;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::table::Table;
 use crate::text::open_raw;
+use crate::trimmed::{RAW_CUT, TrimmedClaim, TrimmedEmit};
+use crate::trimming::{Trimmed, Trimming};
 use crate::turn::LateSurvey;
 use std::collections::HashMap;
 use std::io::Read;
@@ -49,6 +51,8 @@ pub struct OpenLane {
     /// What of the input goes on to the records.
     carried: Carried,
     pub(crate) barcodes: Barcodes,
+    /// What trims its reads, if they are trimmed.
+    pub(crate) trimmed: Option<Arc<Trimmed>>,
     /// Pairs and single reads of BAM, as they are parsed.
     seen: Option<Arc<SeenMates>>,
     /// What the user should know of the input, a sentence each.
@@ -130,7 +134,7 @@ impl OpenLane {
         files.iter_mut().for_each(OpenedFile::close);
         let bam = files.iter().find(|file| file.is_bam());
         let seen = bam.map(|bam| Arc::new(SeenMates::of(bam.path.clone())));
-        Ok(OpenLane { files, layout, first: None, carried, barcodes: Barcodes::default(), seen, notes })
+        Ok(OpenLane { files, layout, first: None, carried, barcodes: Barcodes::default(), trimmed: None, seen, notes })
     }
 
     /// Closes the files that can be opened again.
@@ -169,6 +173,33 @@ impl OpenLane {
         }
         self.barcodes = barcodes.clone();
         Ok(self)
+    }
+
+    /// The same lane, whose reads are trimmed.
+    ///
+    /// # Errors
+    /// Reads that cannot be trimmed; a file that cannot be read.
+    pub fn with_trimming(mut self, trimming: &Trimming) -> Result<Self, InputError> {
+        let what = if self.is_bam() {
+            Some("its reads are BAM, SAM or CRAM, and only FASTQ is trimmed: 'samtools fastq' makes that of them")
+        } else if self.is_fasta() == Some(true) {
+            Some("its reads are FASTA, which has no qualities: only FASTQ is trimmed")
+        } else if self.layout == FragmentLayout::Interleaved {
+            Some("its mates are interleaved: trimming is for files of one mate each")
+        } else {
+            None
+        };
+        if let (Some(what), Some(file)) = (what, self.files.first()) {
+            return Err(InputError::new(&file.path, what));
+        }
+        self.trimmed = Some(Arc::new(Trimmed::new(trimming, &mut self.files)?));
+        self.close();
+        Ok(self)
+    }
+
+    /// What came of trimming its reads, when all were dealt.
+    pub fn trimmed(&self) -> Option<Arc<Trimmed>> {
+        self.trimmed.clone()
     }
 
     /// The same lane, of which only this goes on to the records.
@@ -275,6 +306,24 @@ impl OpenLane {
         }
     }
 
+    /// What finds the reads of its files, before they are trimmed.
+    pub(crate) fn raw_parser(&self, max_read_bases: usize) -> Box<dyn Parse> {
+        self.any_parser(max_read_bases, None)
+    }
+
+    /// What finds the reads of what was trimmed.
+    fn parser_of_trimmed(&self, max_read_bases: usize) -> Box<dyn Parse> {
+        let parser = self.parser(max_read_bases);
+        match self.barcodes == Barcodes::default() {
+            true => Box::new(parser),
+            // Fields of barcodes are in the comments, and nothing is left to be taken.
+            false => Box::new(BarcodeParser {
+                parser: Box::new(Parser { comments: true, ..parser }),
+                barcodes: Barcodes::default(),
+            }),
+        }
+    }
+
     fn parser_of_content(&self, max_read_bases: usize, seen: Option<&Arc<SeenMates>>) -> Box<dyn Parse> {
         match &self.files[..] {
             [OpenedFile { path, header, is_converted, content: Some(Content::Bam { first, .. }), .. }] => {
@@ -308,11 +357,39 @@ impl OpenLane {
     /// # Errors
     /// None that is to be expected.
     pub fn deal(self, lane: u32, cut: Cut, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
+        if let Some(trimmed) = self.trimmed() {
+            return self.deal_trimmed(lane, cut, max_read_bases, workers, trimmed);
+        }
         let parser = self.any_parser(max_read_bases, self.seen.as_ref());
         let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match self.is_claimed() {
             true => Deal::Claim(Box::new(LateSurvey::new(self.closed()?, cutting, workers))),
             false => Deal::Emit(Box::new(self.emitter(max_read_bases, cutting))),
+        };
+        Ok(Lane { deal, parser })
+    }
+
+    fn deal_trimmed(
+        self,
+        lane: u32,
+        cut: Cut,
+        max_read_bases: usize,
+        workers: usize,
+        trimmed: Arc<Trimmed>,
+    ) -> Result<Lane, InputError> {
+        let (raw, parser) = (self.raw_parser(max_read_bases), self.parser_of_trimmed(max_read_bases));
+        let of_raw = self.cutting(lane, RAW_CUT, max_read_bases);
+        let of_kept = Cutting { cut, end: None, barcodes: Barcodes::default(), ..of_raw.clone() };
+        let cutter = (of_kept.cutter(false), self.files.len());
+        let deal = match self.is_claimed() {
+            true => {
+                let survey = Box::new(LateSurvey::new(self.closed()?, of_raw, workers));
+                Deal::Claim(Box::new(TrimmedClaim::new(survey, raw, trimmed, cutter)))
+            }
+            false => {
+                let emitter = Box::new(self.emitter(max_read_bases, of_raw));
+                Deal::Emit(Box::new(TrimmedEmit::new(emitter, raw, trimmed, cutter)))
+            }
         };
         Ok(Lane { deal, parser })
     }

@@ -59,6 +59,8 @@ mod stream;
 mod survey;
 mod table;
 mod text;
+mod trimmed;
+mod trimming;
 mod turn;
 
 pub use barcodes::Barcodes;
@@ -71,6 +73,10 @@ pub use parse::fastq_parser;
 pub use sam::convert_if_asked;
 pub use sample::mean_read_length;
 pub use table::Table;
+pub use trimming::{Trimmed, Trimming};
+pub use zerohop_trim::{
+    Counts as TrimCounts, OptionError as TrimOptionError, Options as TrimOptions, Reason as TrimReason,
+};
 pub use zerohop_umi::{ReadStructure, StructureError};
 
 use std::path::PathBuf;

@@ -6,10 +6,12 @@ use crate::lane::OpenLane;
 use crate::open::OpenedFile;
 use crate::parse::TextFormat;
 use crate::segment::{LineState, mark_fasta, mark_fastq};
+use crate::trimming::Trimmed;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use zerohop_model::chunk::{Chunk, Text};
 use zerohop_model::error::InputError;
 
 /// strobealign takes the mean length of this many first reads as the length of all.
@@ -45,6 +47,12 @@ pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
     for lane in lanes {
         if all.reads == READS {
             break;
+        }
+        if let Some(trimmed) = lane.trimmed().filter(|_| lane.files.iter().all(OpenedFile::is_regular)) {
+            let found = sample_kept(lane, &trimmed, READS - all.reads)?;
+            lane.close();
+            all = ReadSample { reads: all.reads + found.reads, bases: all.bases + found.bases };
+            continue;
         }
         let found = match &mut lane.files[..] {
             [] => continue,
@@ -89,6 +97,44 @@ pub(crate) fn sample(file: &mut OpenedFile, most: usize) -> Result<ReadSample, I
             }
             None => wanted = (2 * wanted).min(TEXT),
         }
+    }
+}
+
+/// The first `most` first reads that stay of a lane that is trimmed, or as many as there are.
+fn sample_kept(lane: &mut OpenLane, trimmed: &Trimmed, most: usize) -> Result<ReadSample, InputError> {
+    let mut wanted = 1 << 18;
+    loop {
+        let (mut chunk, mut is_all) = (Chunk::default(), true);
+        let mut records = Vec::new();
+        for file in &mut lane.files {
+            let more = file.read_more(wanted)?;
+            is_all &= !more;
+            // Whole records.
+            let ends = memchr::memchr_iter(b'\n', file.prefix()).skip(3).step_by(4).map(|at| at + 1);
+            records.push(ends.collect::<Vec<usize>>());
+        }
+        let whole = records.iter().map(Vec::len).min().unwrap_or(0);
+        for ((text, file), ends) in chunk.text.iter_mut().zip(&lane.files).zip(&records) {
+            let end = match (is_all, whole) {
+                (true, _) => file.prefix().len(),
+                (false, 0) => 0,
+                (false, whole) => ends[whole - 1],
+            };
+            *text = Text { bytes: file.prefix()[..end].to_vec(), ..Text::default() };
+        }
+        // What is wrong is told when the reads are dealt; the reads before count.
+        let _ = lane.raw_parser(usize::MAX).parse(&mut chunk);
+        let mut found = ReadSample::default();
+        trimmed.trim_uncounted(&chunk, |_, spans| {
+            if let Some(span) = spans.first().filter(|_| found.reads < most) {
+                found.reads += 1;
+                found.bases += span.len() as u64;
+            }
+        });
+        if found.reads == most || is_all || wanted >= TEXT {
+            return Ok(found);
+        }
+        wanted *= 2;
     }
 }
 

@@ -1,11 +1,12 @@
 //! The letter that a letter of a read pairs with. Records must be those of the programs that zerohop stands in for, and
-//! these differ in what they make of letters that are no base: so there are three rules, a table each.
+//! these differ in what they make of letters that are no base: so there are four rules, a table each.
 //!
 //! | rule | A C G T | U | a c g t u | R Y K M B D H V W S | others |
 //! |---|---|---|---|---|---|
 //! | [`BASES`] | paired | stays | in lower case; u stays | stay | stay |
 //! | [`CODES`] | paired | A | in lower case | paired | stay |
 //! | [`CAPITALS`] | paired | A | in capitals | N | N |
+//! | [`CALLS`] | paired | N | a c g t in capitals; N | N | N |
 
 /// The letters of SAM (SAMv1, section 4.2.3) whose complement is another one or themselves: bases first, then those
 /// that stand for several bases.
@@ -24,6 +25,9 @@ pub static BASES: Complement = Complement::new(4, false);
 pub static CODES: Complement = Complement::new(LETTERS.len(), false);
 /// A, C, G, T and U, in capitals; whatever else becomes N, as with strobealign and bwa.
 pub static CAPITALS: Complement = Complement::new(5, true);
+
+/// A, C, G and T, in capitals; whatever else becomes N, as with fastp.
+pub static CALLS: Complement = Complement::new(4, true);
 
 impl Complement {
     /// The rule that knows so many of the letters, and what it does with others and with small ones.
@@ -119,6 +123,7 @@ mod tests {
             assert_eq!(BASES.of(letter), bases, "{}", letter.escape_ascii());
             assert_eq!(CODES.of(letter), codes.map_or(letter, in_case), "{}", letter.escape_ascii());
             assert_eq!(CAPITALS.of(letter), capitals, "{}", letter.escape_ascii());
+            assert_eq!(CALLS.of(letter), if is_base { capitals } else { b'N' }, "{}", letter.escape_ascii());
         }
     }
 

@@ -376,6 +376,9 @@ pub struct RunReport {
     /// How records were merged, if they were sorted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sorted: Option<SortReport>,
+    /// What came of trimming, if reads were trimmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimmed: Option<TrimReport>,
 }
 
 /// The second half of a run whose records are sorted.
@@ -439,6 +442,37 @@ pub struct DuplicateReport {
     pub umis: Option<UmiReport>,
     /// How long it took to find them, once all reads were aligned.
     pub wall: Duration,
+}
+
+/// Reads that were trimmed, or dropped, before they were aligned. Both mates of a pair are dropped for one reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrimReport {
+    /// Reads, as they came.
+    pub reads: u64,
+    /// Their bases.
+    pub bases: u64,
+    /// Reads that stayed.
+    pub kept_reads: u64,
+    /// Bases that stayed.
+    pub kept_bases: u64,
+    /// Reads dropped for low qualities, ...
+    pub low_quality: u64,
+    /// ... for bases that were not called, ...
+    pub too_many_n: u64,
+    /// ... for too few bases, ...
+    pub too_short: u64,
+    /// ... for too many, ...
+    pub too_long: u64,
+    /// ... for little change from base to base, ...
+    pub low_complexity: u64,
+    /// ... or for adapters that follow each other.
+    pub adapter_dimers: u64,
+    /// Reads from which an adapter was cut.
+    pub adapter_reads: u64,
+    /// Bases of adapters.
+    pub adapter_bases: u64,
+    /// The adapters that were looked for in first reads and in second ones, given or found.
+    pub adapters: [Option<String>; 2],
 }
 
 /// Templates that were grouped by their UMIs. Reads are counted once, for the first reason that keeps them out.

@@ -86,6 +86,7 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
     if let Some(comparison) = &run.comparison {
         facts.push(("compared", crate::text::comparison_words(comparison)));
     }
+    facts.extend(run.run.trimmed.iter().map(|trimmed| ("trimmed", crate::text::trimmed_words(trimmed))));
     if let Some(sorted) = &run.run.sorted {
         facts.push(("sorted", crate::text::sorted_words(sorted)));
         if let Some(found) = &sorted.duplicates {

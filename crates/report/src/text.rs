@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
-use zerohop_model::measurement::{DuplicateReport, LibraryReport, QcReport, SortReport, Tally, UmiReport};
+use zerohop_model::measurement::{DuplicateReport, LibraryReport, QcReport, SortReport, Tally, TrimReport, UmiReport};
 use zerohop_model::plan::{Pages, Placement};
 use zerohop_model::thousands::grouped;
 
@@ -62,6 +62,9 @@ impl Summary {
                 100.0 * self.share_of_workers(|w| w.wait_output)
             ),
         );
+        if let Some(trimmed) = &self.run.trimmed {
+            line("trimmed", trimmed_words(trimmed));
+        }
         line(
             "time",
             format!(
@@ -172,6 +175,31 @@ pub(crate) fn umi_words(umis: &UmiReport) -> String {
         grouped(templates),
         templates as f64 / (all as f64).max(1.0),
         grouped(*reads)
+    )
+}
+
+/// What came of trimming.
+pub(crate) fn trimmed_words(trimmed: &TrimReport) -> String {
+    let dropped = [
+        (trimmed.low_quality, "of low quality"),
+        (trimmed.too_many_n, "with many N"),
+        (trimmed.too_short, "too short"),
+        (trimmed.too_long, "too long"),
+        (trimmed.low_complexity, "of low complexity"),
+        (trimmed.adapter_dimers, "of adapters alone"),
+    ];
+    let dropped: Vec<String> = dropped
+        .iter()
+        .filter(|(reads, _)| *reads > 0)
+        .map(|(reads, why)| format!("{} {why}", grouped(*reads)))
+        .collect();
+    let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
+    format!(
+        "{} of {} reads stayed, with {:.2} % of all bases; dropped: {dropped}; adapters cut from {} reads",
+        grouped(trimmed.kept_reads),
+        grouped(trimmed.reads),
+        percent(trimmed.kept_bases, trimmed.bases),
+        grouped(trimmed.adapter_reads)
     )
 }
 

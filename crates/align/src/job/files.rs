@@ -68,7 +68,8 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     }
     beside.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
     indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
-    job.report.json.iter().chain(&job.report.mqc).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
+    let of_json = job.report.json.iter().chain(&job.report.mqc).chain(&job.trim_report);
+    of_json.into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
     if job.output.format.is_none() {
         job.output.path.iter().try_for_each(|path| check_suffix(path))?;
     }
@@ -126,7 +127,7 @@ pub fn unaligned(job: &Job) -> Result<Option<zerohop_output::Unaligned>, AlignEr
 /// The files that tell how it went.
 fn tables(job: &Job) -> Vec<PathBuf> {
     let metrics = sorting::metrics(job).map(|(_, path)| path);
-    job.report.json.iter().chain(&job.report.mqc).cloned().chain(metrics).collect()
+    job.report.json.iter().chain(&job.report.mqc).chain(&job.trim_report).cloned().chain(metrics).collect()
 }
 
 /// Refuses outputs that would destroy one of `inputs`, such as the files of the index once it is found, or each other.

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
-use zerohop_input::{Barcodes, LaneSpec};
+use zerohop_input::{Barcodes, LaneSpec, Trimming};
 use zerohop_model::directed::Directed;
 use zerohop_model::index::Product;
 use zerohop_model::machine::Bytes;
@@ -61,7 +61,11 @@ pub struct Job {
     pub history: History,
     /// Where reads have UMIs and other barcodes; none by default.
     pub barcodes: Barcodes,
-    /// Reads or pairs of each lane that are aligned; all by default.
+    /// How reads are trimmed, if they are.
+    pub trimming: Option<Trimming>,
+    /// The file of fastp's report of trimming.
+    pub trim_report: Option<PathBuf>,
+    /// Reads or pairs of each lane that are aligned; all by default. They are counted before they are trimmed.
     pub first: Option<u64>,
     /// The aligner, by its name.
     pub engine: String,
@@ -326,6 +330,8 @@ impl Job {
             history: History::default(),
             lanes,
             barcodes: Barcodes::default(),
+            trimming: None,
+            trim_report: None,
             first: None,
             engine: STROBEALIGN.to_owned(),
             read_length: None,

@@ -22,7 +22,11 @@ pub fn open(job: &Job) -> Result<(Job, Vec<OpenLane>), AlignError> {
     }
     let open = |lane| {
         let lane = OpenLane::open_with(lane, Some(&job.reference))?.first(job.first);
-        Ok(lane.with_barcodes(&job.barcodes)?)
+        let lane = lane.with_barcodes(&job.barcodes)?;
+        Ok(match &job.trimming {
+            Some(trimming) => lane.with_trimming(trimming)?,
+            None => lane,
+        })
     };
     let lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
     lanes.iter().try_for_each(OpenLane::check_ends)?;

@@ -60,7 +60,8 @@ impl SampleJob {
     /// All files that it writes.
     fn outputs(&self) -> Vec<PathBuf> {
         let metrics = sorting::metrics(&self.job).map(|(_, path)| path);
-        let tables = self.job.report.mqc.iter().chain([&self.report]).cloned().chain(metrics);
+        let tables = self.job.report.mqc.iter().chain(&self.job.trim_report).chain([&self.report]);
+        let tables = tables.cloned().chain(metrics);
         let records = [files::all_paths(&self.job), sorting::indexes(&self.job), qc::files(&self.job)].concat();
         records.into_iter().chain(tables).collect()
     }
@@ -69,8 +70,9 @@ impl SampleJob {
 /// Aligns all samples of a sheet as `base` says, which has no reads, output or reports, and writes their files to
 /// `folder`: `NAME.bam` (or .sam, .cram, and .paf or .tsv where the engine makes these), `NAME.json`,
 /// `NAME_mqc.json`, `NAME.markdup.txt` if duplicates are marked, `NAME.family_sizes.txt` and
-/// `NAME.grouping_metrics.txt` of UMIs, and `NAME.unaligned` with the ending that stands in
-/// `base` for the file of unaligned reads. With `resume`, samples that are complete are left as they are.
+/// `NAME.grouping_metrics.txt` of UMIs, `NAME.fastp.json` if reads are trimmed, and `NAME.unaligned` with the
+/// ending that stands in `base` for the file of unaligned reads. With `resume`, samples that are complete are left
+/// as they are.
 ///
 /// # Errors
 /// Options that are not for samples; an index that cannot be had; the names of the samples that failed.
@@ -220,7 +222,11 @@ fn ready(
     job.lanes = sample.lanes.iter().map(|lane| lane.reads.clone()).collect();
     let open = |lane: &SampleLane| {
         let lane = OpenLane::open_with(&lane.reads, Some(&base.reference))?.first(base.first);
-        Ok(lane.with_barcodes(&base.barcodes)?)
+        let lane = lane.with_barcodes(&base.barcodes)?;
+        Ok(match &job.trimming {
+            Some(trimming) => lane.with_trimming(trimming)?,
+            None => lane,
+        })
     };
     let mut unreadable = None;
     let open: Result<Vec<OpenLane>, AlignError> = sample.lanes.iter().map(open).collect();
@@ -246,6 +252,10 @@ fn ready(
         sorting.memory = sorting.memory.map(|memory| Bytes(memory.0 / at_a_time));
     }
     job.at_a_time = at_a_time as usize;
+    if let Some(trimming) = &mut job.trimming {
+        trimming.has_statistics = true;
+        job.trim_report = Some(file(".fastp.json"));
+    }
     job.report.mqc = Some(file("_mqc.json"));
     job.report.sample = Some(sample.name.clone());
     job.quiet = true;

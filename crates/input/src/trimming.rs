@@ -1,0 +1,170 @@
+//! How reads of a lane are trimmed, or dropped, as fastp does it (crates/trim), and what came of it.
+
+use crate::open::OpenedFile;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zerohop_model::chunk::Chunk;
+use zerohop_model::error::{Error, InputError};
+use zerohop_trim::{
+    Counts, DETECTION_BASES, DETECTION_READS, FirstReads, Options, Outcome, Read, Span, Statistics, Trimmer,
+    detect_adapter, fasta_adapters, has_two_colours,
+};
+
+/// Bytes of text from which adapters are detected, at most.
+const TEXT_OF_DETECTION: usize = 256 << 20;
+
+/// How reads are trimmed, and whether it is counted what is left of their bases, cycle by cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trimming {
+    /// What fastp is asked for.
+    pub options: Options,
+    /// Whether [`Trimmed::json`] is wanted.
+    pub has_statistics: bool,
+}
+
+/// What trims the reads of one lane, and what came of it so far.
+#[derive(Debug)]
+pub struct Trimmed {
+    trimmer: Trimmer,
+    has_statistics: bool,
+    counts: Mutex<Counts>,
+    /// Those that nobody adds to at the moment: one for each thread.
+    statistics: Mutex<Vec<Statistics>>,
+}
+
+impl Trimmed {
+    /// Looks at the first reads of the files of a lane.
+    ///
+    /// # Errors
+    /// Reads that cannot be trimmed; a file that cannot be read.
+    pub(crate) fn new(trimming: &Trimming, files: &mut [OpenedFile]) -> Result<Self, InputError> {
+        let Trimming { options, has_statistics } = trimming;
+        let is_paired = files.len() == 2;
+        let mut first_reads = FirstReads::default();
+        for (mate, file) in files.iter_mut().enumerate() {
+            if mate == 0 {
+                let name = file.first_record()?.and_then(|lines| Some(lines.first()?.strip_prefix(b"@")?.to_vec()));
+                first_reads.two_colours = name.is_some_and(|name| has_two_colours(&name));
+            }
+            // fastp looks for no adapter on standard input either: what was read is gone.
+            if options.detects_adapter(mate, is_paired) && file.is_regular() {
+                first_reads.adapters[mate] = adapter_of(file, options.ends[mate].tail)?;
+            }
+        }
+        let listed = match options.adapters.as_ref().and_then(|adapters| adapters.fasta.as_ref()) {
+            None => Vec::new(),
+            Some(path) => {
+                fasta_adapters(&std::fs::read(path).map_err(|error| InputError::new(path, error.to_string()))?)
+            }
+        };
+        Ok(Trimmed {
+            trimmer: Trimmer::new(options.clone(), is_paired, &first_reads, &listed),
+            has_statistics: *has_statistics,
+            counts: Mutex::default(),
+            statistics: Mutex::default(),
+        })
+    }
+
+    /// The adapter that is looked for in a mate, 0 or 1.
+    pub fn adapter(&self, mate: usize) -> Option<&str> {
+        self.trimmer.adapter(mate)
+    }
+
+    /// What was trimmed and dropped.
+    pub fn counts(&self) -> Counts {
+        locked(&self.counts).clone()
+    }
+
+    /// fastp's report of all reads of these lanes, when they are trimmed; `command` is the command line. None of no
+    /// lanes.
+    pub fn json(lanes: &[Arc<Self>], command: &str) -> Option<String> {
+        let (mut counts, mut statistics) = (Counts::default(), Statistics::default());
+        for lane in lanes {
+            counts += &lane.counts();
+            locked(&lane.statistics).iter().for_each(|some| statistics += some);
+        }
+        let first = lanes.first()?;
+        Some(zerohop_trim::fastp_json(&first.trimmer, &counts, &statistics, command))
+    }
+
+    /// Adds what was counted, in the order of the input.
+    pub(crate) fn add(&self, counts: &Counts) {
+        *locked(&self.counts) += counts;
+    }
+
+    /// Trims the reads of a chunk: gives the number of each fragment that stays, and what stays of its reads, to `keep`.
+    pub(crate) fn trim(&self, chunk: &Chunk, keep: impl FnMut(usize, &[Span])) -> Counts {
+        let mut counts = Counts::default();
+        let mut statistics = self.has_statistics.then(|| locked(&self.statistics).pop().unwrap_or_default());
+        trim(&self.trimmer, chunk, (&mut counts, statistics.as_mut()), keep);
+        locked(&self.statistics).extend(statistics);
+        counts
+    }
+
+    /// The same of reads that come again: nothing of it is counted.
+    pub(crate) fn trim_uncounted(&self, chunk: &Chunk, keep: impl FnMut(usize, &[Span])) {
+        trim(&self.trimmer, chunk, (&mut Counts::default(), None), keep);
+    }
+}
+
+fn trim(
+    trimmer: &Trimmer,
+    chunk: &Chunk,
+    (counts, mut statistics): (&mut Counts, Option<&mut Statistics>),
+    mut keep: impl FnMut(usize, &[Span]),
+) {
+    for (number, fragment) in chunk.fragments().enumerate() {
+        let first = read(fragment.first);
+        match fragment.mate {
+            Some(mate) => {
+                let reads = [first, read(mate)];
+                let outcome = trimmer.pair(reads, counts);
+                if let Some(statistics) = &mut statistics {
+                    statistics.add_pair(reads, &outcome);
+                }
+                if let Outcome::Kept(spans) = outcome {
+                    keep(number, &spans);
+                }
+            }
+            None => {
+                let outcome = trimmer.single(first, counts);
+                if let Some(statistics) = &mut statistics {
+                    statistics.add_single(first, &outcome);
+                }
+                if let Outcome::Kept(span) = outcome {
+                    keep(number, &[span]);
+                }
+            }
+        }
+    }
+}
+
+fn read(read: zerohop_model::chunk::Read<'_>) -> Read<'_> {
+    Read::new(read.seq, read.qual.unwrap_or_default())
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The adapter that the first reads of a file have.
+fn adapter_of(file: &mut OpenedFile, tail: u32) -> Result<Option<String>, InputError> {
+    let mut wanted = 1 << 20;
+    loop {
+        let more = file.read_more(wanted)?;
+        let lines = file.prefix().split(|byte| *byte == b'\n').skip(1).step_by(4);
+        let reads: Vec<_> = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+        let bases: usize = reads.iter().map(|read| read.len()).sum();
+        if !more || reads.len() > DETECTION_READS || bases > DETECTION_BASES || wanted >= TEXT_OF_DETECTION {
+            return Ok(detect_adapter(&reads, tail).map(|found| found.sequence));
+        }
+        wanted *= 2;
+    }
+}
+
+/// An error of the input as it is.
+pub(crate) fn input_error(error: Error) -> Result<InputError, Error> {
+    match error {
+        Error::Input(error) => Ok(error),
+        other => Err(other),
+    }
+}
