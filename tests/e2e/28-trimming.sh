@@ -1,8 +1,8 @@
 #!/bin/bash
 # Trimming: `align --trim` has the records of `fastp` and the aligner one after the other, for both built-in engines and
-# an aligner of its own, any number of threads, and plain, gzip, BGZF and piped files; dropped reads are counted as fastp
-# counts them. fastp of Debian is 0.23.2; what it does otherwise than 1.3.6 is not compared here (bench/runs/ has that).
-# PART=REGEX: the parts whose name matches.
+# an aligner of its own, any number of threads, and plain, gzip, BGZF, interleaved and piped files; dropped reads are
+# counted as fastp counts them. fastp of Debian is 0.23.2; what it does otherwise than 1.3.6 is not compared here
+# (bench/runs/ has that). PART=REGEX: the parts whose name matches.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 cp "$DATA/phix/phix.fasta" ref.fa
@@ -84,6 +84,9 @@ forms() {
     zerohop align -t 1 -r 100 --trim -o file.sam ref.fa s_1.fq s_2.fq
     zerohop align -t 2 -r 100 --trim -o pipe.sam ref.fa <(cat s_1.fq) <(cat s_2.fq)
     cmp <(records file.sam) <(records pipe.sam) || fail "pipes: other records"
+    paste <(paste - - - - < s_1.fq) <(paste - - - - < s_2.fq) | tr '\t' '\n' > both.fq
+    zerohop align -t 3 -r 100 --trim -p -o both.sam ref.fa both.fq
+    cmp <(records file.sam) <(records both.sam) || fail "interleaved: other records"
     if command -v bwa > /dev/null; then
         bwa index ref.fa 2> stderr || fail "bwa index: $(cat stderr)"
         zerohop align -t 2 --engine bwa --engine-args -K20000 --trim -o own.sam ref.fa s_1.fq s_2.fq
@@ -118,7 +121,6 @@ refused() {
     said "-c is not for zerohop: it trims reads, and never changes a base" --trim --trim-args -c ref.fa s_1.fq s_2.fq
     said "--bogus" --trim --trim-args --bogus ref.fa s_1.fq s_2.fq
     said "only FASTQ is trimmed" --trim ref.fa <(sed -n '1~4s/^@/>/p;2~4p' s_1.fq)
-    said "interleaved" --trim -p ref.fa s_1.fq
     said "not trimmed with --ranks, --durable" --trim --durable ref.fa s_1.fq s_2.fq
     said "requires\|--trim" --trim-args -x ref.fa s_1.fq s_2.fq
     # What is wrong is told of the file as it is.

@@ -15,8 +15,8 @@ pub(crate) fn check(job: &Job) -> Result<(), AlignError> {
         return Ok(());
     }
     let words = if job.ranks.is_recorded() {
-        "reads are not trimmed with --ranks, --durable, --resume and --restart: trim them before ('fastp'), or align in \
-         one process"
+        "reads are not trimmed with --ranks, --durable, --resume and --restart: trim them before ('fastp'), or align \
+         in one process"
     } else if job.external.compare {
         "--compare-with compares with the aligner by itself, which does not trim reads: leave out --trim"
     } else {

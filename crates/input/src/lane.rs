@@ -15,7 +15,7 @@ use crate::seen::ClosedFile;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::table::Table;
 use crate::text::open_raw;
-use crate::trimmed::{RAW_CUT, TrimmedClaim, TrimmedEmit};
+use crate::trimmed::{Inputs, RAW_CUT, TrimmedClaim, TrimmedEmit};
 use crate::trimming::{Trimmed, Trimming};
 use crate::turn::LateSurvey;
 use std::collections::HashMap;
@@ -184,15 +184,14 @@ impl OpenLane {
             Some("its reads are BAM, SAM or CRAM, and only FASTQ is trimmed: 'samtools fastq' makes that of them")
         } else if self.is_fasta() == Some(true) {
             Some("its reads are FASTA, which has no qualities: only FASTQ is trimmed")
-        } else if self.layout == FragmentLayout::Interleaved {
-            Some("its mates are interleaved: trimming is for files of one mate each")
         } else {
             None
         };
         if let (Some(what), Some(file)) = (what, self.files.first()) {
             return Err(InputError::new(&file.path, what));
         }
-        self.trimmed = Some(Arc::new(Trimmed::new(trimming, &mut self.files)?));
+        let is_paired = self.layout != FragmentLayout::Single;
+        self.trimmed = Some(Arc::new(Trimmed::new(trimming, &mut self.files, is_paired)?));
         self.close();
         Ok(self)
     }
@@ -380,7 +379,12 @@ impl OpenLane {
         let (raw, parser) = (self.raw_parser(max_read_bases), self.parser_of_trimmed(max_read_bases));
         let of_raw = self.cutting(lane, RAW_CUT, max_read_bases);
         let of_kept = Cutting { cut, end: None, barcodes: Barcodes::default(), ..of_raw.clone() };
-        let cutter = (of_kept.cutter(false), self.files.len());
+        let inputs = match self.layout {
+            FragmentLayout::Single => Inputs::One,
+            FragmentLayout::Pairs => Inputs::Two,
+            FragmentLayout::Interleaved => Inputs::Interleaved,
+        };
+        let cutter = (of_kept.cutter(false), inputs);
         let deal = match self.is_claimed() {
             true => {
                 let survey = Box::new(LateSurvey::new(self.closed()?, of_raw, workers));

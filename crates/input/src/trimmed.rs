@@ -1,8 +1,8 @@
 //! Deals reads that are trimmed first: chunks end where they would end if the files held what stays of the reads.
 //!
-//! Raw chunks are claimed, parsed and trimmed by whoever comes; what stays of each is FASTQ again, and goes in the order
-//! of the input to a second cutter, which cuts by the law of the engine. So neither who trims nor how the raw chunks are
-//! cut makes a difference.
+//! Raw chunks are claimed, parsed and trimmed by whoever comes; what stays of each is FASTQ again, and goes in the
+//! order of the input to a second cutter, which cuts by the law of the engine. So neither who trims nor how the raw
+//! chunks are cut makes a difference.
 
 use crate::cutter::Cutter;
 use crate::segment::{RecordMarks, Segment};
@@ -20,6 +20,23 @@ use zerohop_trim::Counts;
 /// Raw chunks have about so many bases.
 pub(crate) const RAW_CUT: Cut = Cut::at(if cfg!(test) { 1000 } else { 300_000 });
 
+/// What the files of a lane hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inputs {
+    /// Single reads.
+    One,
+    /// Mates in step.
+    Two,
+    /// Mates that follow one another, and single reads: fragments are units for the cutter.
+    Interleaved,
+}
+
+impl Inputs {
+    fn count(self) -> usize {
+        if self == Inputs::Two { 2 } else { 1 }
+    }
+}
+
 /// What stays of one raw chunk.
 struct Piece {
     segments: Vec<Segment>,
@@ -29,7 +46,7 @@ struct Piece {
 /// What stays of the raw chunks, in their order.
 struct Kept {
     cutter: Cutter,
-    inputs: usize,
+    inputs: Inputs,
     waiting: BTreeMap<u64, Piece>,
     /// The raw chunk that comes next.
     next: u64,
@@ -56,7 +73,7 @@ enum Next {
 }
 
 impl Kept {
-    fn new(cutter: Cutter, inputs: usize) -> Self {
+    fn new(cutter: Cutter, inputs: Inputs) -> Self {
         Kept {
             cutter,
             inputs,
@@ -100,7 +117,7 @@ impl Kept {
             self.end = Some(self.next);
         }
         if self.end == Some(self.next) {
-            (0..self.inputs).for_each(|input| self.cutter.end(input));
+            (0..self.inputs.count()).for_each(|input| self.cutter.end(input));
         }
     }
 
@@ -132,12 +149,21 @@ impl Kept {
 }
 
 /// Trims a raw chunk.
-fn trim(chunk: &Chunk, trimmed: &Trimmed, inputs: usize) -> Piece {
-    let mut texts = vec![(Vec::new(), RecordMarks::default()); inputs];
+fn trim(chunk: &Chunk, trimmed: &Trimmed, inputs: Inputs) -> Piece {
+    let mut texts = vec![(Vec::new(), RecordMarks::default()); inputs.count()];
     let counts = trimmed.trim(chunk, |number, spans| {
         let fragment = chunk.fragment(number);
-        for ((mate, read), (span, (text, marks))) in fragment.reads().enumerate().zip(spans.iter().zip(&mut texts)) {
-            marks.push(text.len(), marks.bases);
+        for ((mate, read), span) in fragment.reads().enumerate().zip(spans) {
+            let (text, marks) = match inputs {
+                Inputs::One | Inputs::Interleaved => &mut texts[0],
+                Inputs::Two => &mut texts[mate],
+            };
+            if inputs != Inputs::Interleaved || mate == 0 {
+                marks.push(text.len(), marks.bases);
+            }
+            if inputs == Inputs::Interleaved && mate == 0 {
+                marks.records_before.push(marks.records);
+            }
             marks.records += 1;
             marks.bases += span.len() as u32;
             text.push(b'@');
@@ -161,7 +187,7 @@ pub(crate) struct TrimmedClaim {
     raw: Box<dyn Claim>,
     parser: Box<dyn Parse>,
     trimmed: Arc<Trimmed>,
-    inputs: usize,
+    inputs: Inputs,
     kept: Mutex<Kept>,
     /// Chunks for raw reads that nobody uses.
     spare: Mutex<Vec<Chunk>>,
@@ -173,7 +199,7 @@ impl TrimmedClaim {
         raw: Box<dyn Claim>,
         parser: Box<dyn Parse>,
         trimmed: Arc<Trimmed>,
-        (cutter, inputs): (Cutter, usize),
+        (cutter, inputs): (Cutter, Inputs),
     ) -> Self {
         let kept = Mutex::new(Kept::new(cutter, inputs));
         TrimmedClaim { raw, parser, trimmed, inputs, kept, spare: Mutex::default() }
@@ -241,7 +267,7 @@ pub(crate) struct TrimmedEmit {
     raw: Box<dyn Emit>,
     parser: Box<dyn Parse>,
     trimmed: Arc<Trimmed>,
-    inputs: usize,
+    inputs: Inputs,
     kept: Kept,
     chunk: Chunk,
 }
@@ -252,7 +278,7 @@ impl TrimmedEmit {
         raw: Box<dyn Emit>,
         parser: Box<dyn Parse>,
         trimmed: Arc<Trimmed>,
-        (cutter, inputs): (Cutter, usize),
+        (cutter, inputs): (Cutter, Inputs),
     ) -> Self {
         TrimmedEmit { raw, parser, trimmed, inputs, kept: Kept::new(cutter, inputs), chunk: Chunk::default() }
     }

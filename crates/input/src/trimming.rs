@@ -36,17 +36,19 @@ impl Trimmed {
     ///
     /// # Errors
     /// Reads that cannot be trimmed; a file that cannot be read.
-    pub(crate) fn new(trimming: &Trimming, files: &mut [OpenedFile]) -> Result<Self, InputError> {
+    pub(crate) fn new(trimming: &Trimming, files: &mut [OpenedFile], is_paired: bool) -> Result<Self, InputError> {
         let Trimming { options, has_statistics } = trimming;
-        let is_paired = files.len() == 2;
         let mut first_reads = FirstReads::default();
+        let mates = files.len();
         for (mate, file) in files.iter_mut().enumerate() {
             if mate == 0 {
                 let name = file.first_record()?.and_then(|lines| Some(lines.first()?.strip_prefix(b"@")?.to_vec()));
                 first_reads.two_colours = name.is_some_and(|name| has_two_colours(&name));
             }
-            // fastp looks for no adapter on standard input either: what was read is gone.
-            if options.detects_adapter(mate, is_paired) && file.is_regular() {
+            // fastp looks for no adapter on standard input either: what was read is gone. Of interleaved mates it would
+            // look at both together.
+            let is_of_one_mate = !is_paired || mates > 1;
+            if is_of_one_mate && options.detects_adapter(mate, is_paired) && file.is_regular() {
                 first_reads.adapters[mate] = adapter_of(file, options.ends[mate].tail)?;
             }
         }
@@ -91,7 +93,7 @@ impl Trimmed {
         *locked(&self.counts) += counts;
     }
 
-    /// Trims the reads of a chunk: gives the number of each fragment that stays, and what stays of its reads, to `keep`.
+    /// Trims the reads of a chunk: gives `keep` the number of each fragment that stays, and what stays of its reads.
     pub(crate) fn trim(&self, chunk: &Chunk, keep: impl FnMut(usize, &[Span])) -> Counts {
         let mut counts = Counts::default();
         let mut statistics = self.has_statistics.then(|| locked(&self.statistics).pop().unwrap_or_default());

@@ -66,42 +66,61 @@ fn text(mate: u64, reads: u64) -> String {
     text
 }
 
-fn lane(files: &[PathBuf], trimming: Option<&Trimming>) -> OpenLane {
-    let lane = OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved: false }).unwrap();
+fn lane(files: &[PathBuf], interleaved: bool, trimming: Option<&Trimming>) -> OpenLane {
+    let lane = OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved }).unwrap();
     match trimming {
         Some(trimming) => lane.with_trimming(trimming).unwrap(),
         None => lane,
     }
 }
 
-fn check(folder: &Path, mates: u64, reads: u64) {
+fn check(folder: &Path, mates: u64, interleaved: bool, reads: u64) {
     let write = |name: String, text: &[u8]| {
         let path = folder.join(name);
         std::fs::write(&path, text).unwrap();
         path
     };
-    let raw: Vec<_> = (0..mates).map(|mate| write(format!("raw{mate}.fq"), text(mate, reads).as_bytes())).collect();
+    let texts: Vec<_> = (0..mates).map(|mate| text(mate, reads)).collect();
+    let raw = match interleaved {
+        false => texts,
+        true => {
+            let records = |text: &str| -> Vec<String> {
+                let lines: Vec<&str> = text.split_inclusive('\n').collect();
+                lines.chunks(4).map(<[_]>::concat).collect()
+            };
+            let [first, second] = [0, 1].map(|mate| records(&texts[mate]));
+            // Some have no mate.
+            let with_mate = |(number, (one, other)): (usize, (String, String))| match number % 13 {
+                5 => one,
+                _ => one + &other,
+            };
+            vec![first.into_iter().zip(second).enumerate().map(with_mate).collect::<String>()]
+        }
+    };
+    let of_file = |(number, text): (usize, &String)| write(format!("raw{number}.fq"), text.as_bytes());
+    let raw: Vec<_> = raw.iter().enumerate().map(of_file).collect();
     let options = TrimOptions::parse(["--cut_right", "-n", "50", "-Q", "-l", "20"]).unwrap();
     let trimming = Trimming { options, has_statistics: true };
     // All at once: what stays of the reads.
-    let whole = lane(&raw, Some(&trimming)).deal(0, Cut::at(u64::MAX), 1 << 20, 1).unwrap();
+    let whole = lane(&raw, interleaved, Some(&trimming)).deal(0, Cut::at(u64::MAX), 1 << 20, 1).unwrap();
     let (chunks, ..) = dealt(whole, 1);
-    let kept: Vec<_> = (0..mates as usize)
+    let kept: Vec<_> = (0..raw.len())
         .map(|mate| {
             let text = chunks.first().map_or(&[][..], |(_, texts)| &texts[mate]);
             write(format!("kept{mate}.fq"), text)
         })
         .collect();
     for cut in [Cut::at(1_000), Cut::at(40_000), Cut::at(20_000).in_pieces_of(3_000)] {
-        let wanted = dealt(lane(&kept, None).deal(0, cut, 1 << 20, 1).unwrap(), 1);
+        let wanted = dealt(lane(&kept, interleaved, None).deal(0, cut, 1 << 20, 1).unwrap(), 1);
         for threads in [1, 4] {
-            let opened = lane(&raw, Some(&trimming));
+            let opened = lane(&raw, interleaved, Some(&trimming));
             let trimmed = opened.trimmed().unwrap();
             let found = dealt(opened.deal(0, cut, 1 << 20, threads).unwrap(), threads);
             assert_eq!(found.0.len() as u64, found.1);
             assert!(found == wanted, "{mates} mates, {reads} reads, {cut:?}, {threads} threads");
             let counts = trimmed.counts();
-            assert_eq!(counts.before.iter().map(|amount| amount.reads).sum::<u64>(), mates * reads);
+            let all: u64 = counts.before.iter().map(|amount| amount.reads).sum();
+            assert!(all == mates * reads || interleaved && all > reads, "{all} reads");
             assert_eq!(counts.after.iter().map(|amount| amount.reads).sum::<u64>(), found.2);
         }
     }
@@ -110,7 +129,9 @@ fn check(folder: &Path, mates: u64, reads: u64) {
 #[test]
 fn chunks_are_those_of_the_trimmed_reads() {
     let folder = tempfile::tempdir().unwrap();
-    for (mates, reads) in [(1, 0), (2, 1), (1, 30_000), (2, 12_000)] {
-        check(folder.path(), mates, reads);
+    for (mates, interleaved, reads) in
+        [(1, false, 0), (2, false, 1), (1, false, 30_000), (2, false, 12_000), (2, true, 3), (2, true, 12_000)]
+    {
+        check(folder.path(), mates, interleaved, reads);
     }
 }
