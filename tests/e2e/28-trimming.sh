@@ -105,6 +105,14 @@ forms() {
     { echo sample,fastq_1,fastq_2; echo "A,s_1.fq,s_2.fq"; echo "B,other.fq,"; } > sheet.csv
     zerohop align --trim --samples sheet.csv --output-dir sheet ref.fa
     [ -s sheet/A.fastp.json ] && [ -s sheet/B.fastp.json ] || fail "no report of each sample"
+    if [ -n "${MULTIQC-}" ]; then
+        "$MULTIQC" -q -o report sheet 2> stderr || fail "MultiQC: $(cat stderr)"
+        python3 - <<'END'
+import json
+raw = json.load(open("report/multiqc_data/multiqc_data.json"))["report_saved_raw_data"]
+assert set(raw["multiqc_fastp"]) == {"A", "B"}, raw["multiqc_fastp"].keys()
+END
+    fi
     # Nothing stays.
     zerohop align --trim --trim-args '-l 1000' -o none.sam ref.fa s_1.fq s_2.fq
     [ "$(grep -vc '^@' none.sam || true)" = 0 ] || fail "records of reads that were dropped"

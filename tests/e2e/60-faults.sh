@@ -257,13 +257,16 @@ at_work() {
 }
 
 signals() {
-    local signal reads format pid rc
+    local signal reads format pid rc more=
+    # so many that the signal comes before the end
+    for _ in $(seq 20); do more+=" --reads long_1.fq long_2.fq"; done
     for signal in TERM INT KILL; do
         for reads in "long_1.fq long_2.fq" "long_1.fq <(cat long_2.fq)"; do
             for format in sam bam; do
                 rm -f out/*
                 # job control, lest SIGINT be ignored in the background
-                eval "set -m; \"\$ZEROHOP\" align -q -t 2 -o out/k.$format ref.fa $reads 2> stderr & pid=\$!; set +m"
+                eval "set -m; \"\$ZEROHOP\" align -q -t 2 -o out/k.$format ref.fa $reads $more 2> stderr & pid=\$!
+                    set +m"
                 at_work $pid
                 kill -$signal $pid
                 rc=0

@@ -2,6 +2,7 @@
 
 use crate::finish::Metrics;
 use crate::job::{AlignError, Job};
+use crate::tell;
 use std::sync::Arc;
 use zerohop_input::{TrimCounts, TrimReason, Trimmed};
 use zerohop_model::measurement::TrimReport;
@@ -49,7 +50,9 @@ pub(crate) fn report(lanes: &[Arc<Trimmed>]) -> Option<TrimReport> {
 /// fastp's report, if it is wanted.
 pub(crate) fn report_file(job: &Job, lanes: &[Arc<Trimmed>]) -> Option<Metrics> {
     let path = job.trim_report.clone()?;
-    let text = Trimmed::json(lanes, &job.command)?;
+    // MultiQC takes the name of the sample from what follows this option of fastp.
+    let sample = tell::sample(job);
+    let text = Trimmed::json(lanes, &format!("zerohop align --report_title {sample} -- {}", job.command))?;
     Some(Metrics { path, text })
 }
 

@@ -50,7 +50,7 @@ pub fn fastp_json(trimmer: &Trimmer, counts: &Counts, statistics: &Statistics, c
 /// An object, with what stands before each of its members.
 fn object<N: AsRef<str>>(members: &[(N, String)], before: &str) -> String {
     let members: Vec<String> =
-        members.iter().map(|(name, value)| format!("{}:{value}", string(name.as_ref()))).collect();
+        members.iter().map(|(name, value)| format!("{}: {value}", string(name.as_ref()))).collect();
     let end = before.strip_suffix('\t').unwrap_or_default();
     format!("{{{before}{}{end}}}", members.join(&format!(",{before}")))
 }

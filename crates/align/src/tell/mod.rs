@@ -128,7 +128,7 @@ pub fn write_reports(job: &Job, summary: &Summary) -> Result<(), AlignError> {
 }
 
 /// The name of the sample: that of the job, SM of a read group, or the name of the reads.
-fn sample(job: &Job) -> String {
+pub(crate) fn sample(job: &Job) -> String {
     let fields = || job.read_groups.groups.iter().flat_map(|group| &group.fields);
     let in_group = || fields().find_map(|field| field.strip_prefix("SM:")).map(str::to_owned);
     let first = || job.lanes.first()?.files.first()?.file_name();
