@@ -70,6 +70,7 @@ def panel(folder, fasta, pairs):
             for _ in range(1 + int(random.expovariate(0.25))):
                 fragments.append((changed(genome[at:at + length], 0.002), *(changed(half, 0.005) for half in umi)))
     random.shuffle(fragments)
+    output_of("samtools", "dict", "-o", folder / fasta.replace(".fa", ".dict"), folder / fasta)
     with open(names[0], "w") as first, open(names[1], "w") as second:
         for number, (bases, one, two) in enumerate(fragments[:pairs]):
             for file, umi, read in ((first, one, bases), (second, two, reverse(bases))):

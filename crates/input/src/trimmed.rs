@@ -4,7 +4,7 @@
 //! order of the input to a second cutter, which cuts by the law of the engine. So neither who trims nor how the raw
 //! chunks are cut makes a difference.
 
-use crate::cutter::Cutter;
+use crate::cutter::{CutChunk, Cutter};
 use crate::segment::{RecordMarks, Segment};
 use crate::trimming::{Trimmed, input_error};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ struct Kept {
 
 /// What can be dealt.
 enum Next {
-    Chunk,
+    Chunk(CutChunk),
     Ended {
         chunks: u64,
         reads: u64,
@@ -88,6 +88,7 @@ impl Kept {
 
     /// Adds what stays of raw chunk `number`.
     fn add(&mut self, number: u64, piece: Piece, trimmed: &Trimmed) {
+        let started = Instant::now();
         self.waiting.insert(number, piece);
         while let Some(Piece { segments, counts }) = self.waiting.remove(&self.next) {
             self.next += 1;
@@ -95,6 +96,7 @@ impl Kept {
             segments.into_iter().enumerate().for_each(|(input, segment)| self.cutter.push(input, segment));
         }
         self.see_end();
+        self.serial += started.elapsed();
     }
 
     /// Notes that there are so many raw chunks.
@@ -121,7 +123,7 @@ impl Kept {
         }
     }
 
-    /// Fills `chunk` with the next chunk, if all of it is known.
+    /// The next chunk, if all of it is known; `chunk` gets its ticket.
     fn next(&mut self, chunk: &mut Chunk) -> Result<Next, Error> {
         let started = Instant::now();
         chunk.ticket = self.cutter.next_ticket();
@@ -129,10 +131,7 @@ impl Kept {
             return Err(fault.clone().into());
         }
         let next = match self.cutter.cut() {
-            Some(Ok(cut)) => {
-                cut.fill(chunk, |_, _| ());
-                Next::Chunk
-            }
+            Some(Ok(cut)) => Next::Chunk(cut),
             Some(Err(fault)) => {
                 self.failed = Some(fault.clone());
                 return Err(fault.into());
@@ -244,7 +243,11 @@ impl Claim for TrimmedClaim {
         loop {
             let next = self.kept().next(chunk)?;
             match next {
-                Next::Chunk => return Ok(Claimed::Chunk),
+                // Copied by whoever has it, while others go on.
+                Next::Chunk(cut) => {
+                    cut.fill(chunk, |_, _| ());
+                    return Ok(Claimed::Chunk);
+                }
                 Next::Ended { chunks, reads } => return Ok(Claimed::End { chunks, reads }),
                 Next::Waits => return Ok(Claimed::NotYet),
                 Next::More if !self.help()? => return Ok(Claimed::NotYet),
@@ -288,7 +291,10 @@ impl Emit for TrimmedEmit {
     fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
         loop {
             match self.kept.next(chunk)? {
-                Next::Chunk => return Ok(Emitted::Chunk),
+                Next::Chunk(cut) => {
+                    cut.fill(chunk, |_, _| ());
+                    return Ok(Emitted::Chunk);
+                }
                 Next::Ended { chunks, reads } => return Ok(Emitted::End { chunks, reads }),
                 Next::More | Next::Waits => {}
             }
