@@ -31,9 +31,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from compare import prepare
-from qc import ratios
-from running import (ROOT, cpu_seconds, describe_run, measure, median, median_and_range, output_of, parser_of, raw_data,
-    run_script, table, with_programs, words, write_summary, zerohop_commit)
+from running import (ROOT, describe_run, measure, output_of, parser_of, raw_data, run_script, summary_of_pairs,
+    with_programs, words, write_summary, zerohop_commit)
 
 ARMS = {"trim": ["marked", "trim", "report", "gz", "pipe"], "umis": ["without", "umis", "grouped", "chain"]}
 
@@ -116,19 +115,6 @@ def shown_command(options, arm):
     return line
 
 
-def summary(results):
-    text = ""
-    for name, arms in results.items():
-        rows = [["arm", "wall s: median (range)", "CPU s", "peak MiB", "CPU / first arm, of pairs", "wall / first arm"]]
-        base = next(iter(arms.values()))
-        for arm, runs in arms.items():
-            rows.append([arm, median_and_range(run["wall_s"] for run in runs), f"{median(runs, cpu_seconds):.2f}",
-                f"{median(runs, 'peak_rss_kib') / 1024:.0f}", ratios(runs, base, cpu_seconds),
-                ratios(runs, base, lambda run: run["wall_s"])])
-        text += f"## {name}\n\n{table(rows)}\n"
-    return text
-
-
 def main():
     options = parse_arguments()
     results, shown = {}, []
@@ -147,7 +133,7 @@ def main():
                     tell({"set": name, "arm": arm, "repetition": repeat, **found})
                     if repeat > 0:
                         arms[arm].append(found)
-    write_summary(options.out, summary(results))
+    write_summary(options.out, summary_of_pairs(results))
     describe_run(options.out, "What trimming and UMIs cost", [
         f"{options.threads} threads, {options.pairs} pairs on {options.reference}, {options.repeats} counted runs of",
         "each arm after one that warms up, arms in turn; the head of the script says what they are. Ratios are of runs",

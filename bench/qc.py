@@ -27,8 +27,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from compare import prepare
-from running import (ROOT, cpu_seconds, describe_run, measure, median, median_and_range, output_of, parser_of, raw_data,
-    run_script, samtools_version, table, with_programs, words, write_summary, zerohop_commit)
+from running import (ROOT, describe_run, measure, output_of, parser_of, raw_data, run_script, samtools_version,
+    summary_of_pairs, with_programs, words, write_summary, zerohop_commit)
 
 ARMS = ["marked", "qc", "per-base", "exact", "picard", "tools", "bwa-mem", "bwa-pipe"]
 
@@ -90,24 +90,6 @@ def run(options, arm, fasta, reads):
     return measure([line], options, options.work / "qc.log")
 
 
-def ratios(runs, base, key):
-    """The median and the range of the ratios of the pairs."""
-    return median_and_range(key(own) / key(other) for own, other in zip(runs, base))
-
-
-def summary(results):
-    text = ""
-    for reference, arms in results.items():
-        rows = [["arm", "wall s: median (range)", "CPU s", "peak MiB", "CPU / first arm, of pairs", "wall / first arm"]]
-        base = next(iter(arms.values()))
-        for arm, runs in arms.items():
-            rows.append([arm, median_and_range(run["wall_s"] for run in runs), f"{median(runs, cpu_seconds):.2f}",
-                f"{median(runs, 'peak_rss_kib') / 1024:.0f}", ratios(runs, base, cpu_seconds),
-                ratios(runs, base, lambda run: run["wall_s"])])
-        text += f"## {reference}\n\n{table(rows)}\n"
-    return text
-
-
 def main():
     options = parse_arguments()
     # Debian's mosdepth looks for the name that only the package for developers has.
@@ -129,7 +111,7 @@ def main():
                     tell({"reference": reference, "arm": arm, "repetition": repeat, **found})
                     if repeat > 0:
                         arms[arm].append(found)
-    write_summary(options.out, summary(results))
+    write_summary(options.out, summary_of_pairs(results))
     describe_run(options.out, "What reports cost", [
         f"{options.threads} threads, {options.repeats} counted runs of each arm after one that warms up, arms in turn;",
         "the head of the script says what they are. Ratios are of runs of the same round."],

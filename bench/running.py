@@ -203,6 +203,24 @@ def table(rows):
 # --- what is written ------------------------------------------------------------------------------------------
 
 
+def summary_of_pairs(results):
+    """A section for each of `results`, with a row for each arm: runs of one round are pairs, and the ratios are the
+    median and the range of those to the first arm."""
+    def ratios(runs, base, key):
+        return median_and_range(key(own) / key(other) for own, other in zip(runs, base))
+
+    text = ""
+    for name, arms in results.items():
+        rows = [["arm", "wall s: median (range)", "CPU s", "peak MiB", "CPU / first arm, of pairs", "wall / first arm"]]
+        base = next(iter(arms.values()))
+        for arm, runs in arms.items():
+            rows.append([arm, median_and_range(run["wall_s"] for run in runs), f"{median(runs, cpu_seconds):.2f}",
+                f"{median(runs, 'peak_rss_kib') / 1024:.0f}", ratios(runs, base, cpu_seconds),
+                ratios(runs, base, lambda run: run["wall_s"])])
+        text += f"## {name}\n\n{table(rows)}\n"
+    return text
+
+
 @contextlib.contextmanager
 def raw_data(out):
     """Makes the folder of a run; gives what writes a result into its raw.jsonl, a line each."""
