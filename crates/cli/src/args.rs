@@ -243,9 +243,10 @@ pub struct AlignArgs {
     #[arg(long, value_name = "URI", value_parser = reference_uri, help_heading = "Output", hide_short_help = true)]
     pub reference_uri: Option<String>,
 
-    /// Compression, 0 to 9, as in samtools [default: 1 for BAM, 6 for CRAM and unaligned reads]
+    /// Compression, 0 to 9 [default: 1; 6 for CRAM and unaligned reads]
     ///
-    /// BAM of level 6 is 4 to 7 % smaller than that of level 1; compressing it takes 3 to 4 times as long.
+    /// The levels are those of samtools. BAM of level 6 is 4 to 7 % smaller than that of level 1; compressing it takes
+    /// 3 to 4 times as long.
     #[arg(long, value_name = "LEVEL", value_parser = numbers::level)]
     #[arg(help_heading = "Output")]
     pub level: Option<u8>,

@@ -19,8 +19,9 @@ const PICARDS_DISTANCE: u32 = 100;
 #[command(next_help_heading = "Output")]
 #[command(group(ArgGroup::new("duplicates").args(["mark_duplicates", "remove_duplicates"]).multiple(true)))]
 pub struct SortArgs {
-    /// Sort as samtools does: by coordinate, by name (--sort=name), or --sort=template-coordinate
+    /// Sort by coordinate, name or template-coordinate, as samtools does
     ///
+    /// --sort alone is by coordinate; --sort=name and --sort=template-coordinate are the others.
     /// A BAM or CRAM file that is sorted by coordinate gets an index beside it. template-coordinate is the order in
     /// which fgumi and fgbio take the reads of a molecule; MC and MQ are written with it.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "coordinate")]
