@@ -27,7 +27,7 @@ fn lane(kind: usize) -> (Lane, Box<dyn Parse>) {
     let file = Regular::new(&bgzf(&file, BLOCK, 1, true, &mut Random::new(1)));
     let spec = LaneSpec { files: vec![file.path().to_owned()], interleaved: false };
     let directed = Directed::new(&["cd".into(), "aq".into()], &[]).unwrap();
-    let carried = Carried { comments: true, read_groups: true, pairs_alone: false, programs: HashMap::new(), directed };
+    let carried = Carried { comments: true, read_groups: true, pairs_alone: None, programs: HashMap::new(), directed };
     let opened = OpenLane::open(&spec).unwrap().carrying(carried);
     assert_eq!((opened.is_paired(), opened.is_fasta()), (is_paired, Some(lacks_qualities)));
     let parser = opened.deal(0, Cut::at(1), MAX_READ_BASES, 1).unwrap().parser;

@@ -32,7 +32,13 @@ with open("s_1.fq", "w") as first, open("s_2.fq", "w") as second:
             file.write(f"@A00:1:HX:1:{number % 100}:{number}:{number} {mate + 1}:N:0:AC\n{bases}\n+\n{quality}\n")
 END
 
+# Those long enough to have barcodes
+paste <(paste - - - - < s_1.fq) <(paste - - - - < s_2.fq) | awk -F'\t' 'length($2) > 8 && length($6) > 8' > long.tsv
+cut -f 1-4 long.tsv | tr '\t' '\n' > l_1.fq; cut -f 5-8 long.tsv | tr '\t' '\n' > l_2.fq
+tr '\t' '\n' < long.tsv > long.fq
+
 records() { grep -v '^@PG' "$1"; }
+body() { grep -v "^@" "$1"; }
 
 # equals NAME 'OPTIONS OF FASTP' READS...: --trim equals fastp before, with each engine
 equals() {
@@ -100,6 +106,8 @@ forms() {
     zerohop align -t 2 -r 100 --trim --read-structure 5M+T --read-structure +T -o umis.sam ref.fa s_1.fq s_2.fq
     [ "$(grep -v '^@' umis.sam | grep -c 'RX:Z:[ACGTN]\{5\}	')" = "$(grep -vc '^@' umis.sam)" ] ||
         fail "not all records have their UMI"
+    zerohop align -t 3 -r 100 --trim --read-structure 5M+T --read-structure +T -p -o both.sam ref.fa both.fq
+    cmp <(records umis.sam) <(records both.sam) || fail "UMIs of interleaved reads: other records"
     # Samples
     cp s_1.fq other.fq
     { echo sample,fastq_1,fastq_2; echo "A,s_1.fq,s_2.fq"; echo "B,other.fq,"; } > sheet.csv
@@ -118,6 +126,113 @@ END
     [ "$(grep -vc '^@' none.sam || true)" = 0 ] || fail "records of reads that were dropped"
 }
 
+# BAM, SAM and CRAM of reads that were not aligned: fields stay with the reads, and those of bases are cut with them.
+bam() {
+    local form threads rc
+    command -v samtools > /dev/null || { skip_part "no samtools here"; return; }
+    # Every fifth read failed the filters. OQ are the qualities once more.
+    samtools import -1 s_1.fq -2 s_2.fq -O sam 2> stderr | awk -F'\t' -v OFS='\t' '
+        /^@/ { print; next }
+        { if ($1 ~ /[05]$/) $2 += 512; print $0, "XX:Z:" $1, "OQ:Z:" ($11 == "*" ? "" : $11) }' > u.sam
+    samtools view -b -o u.bam u.sam
+    samtools view -C -o u.cram --output-fmt-option no_ref u.sam
+    zerohop align -t 1 --trim -o wanted.sam ref.fa s_1.fq s_2.fq
+    for form in u.bam u.sam u.cram "-"; do
+        for threads in 1 4; do
+            zerohop align -t $threads --trim --fastp-json z.json -o found.sam ref.fa $form < u.bam
+            cmp <(records wanted.sam | grep -v '^@') \
+                <(records found.sam | awk -F'\t' -v OFS='\t' '!/^@/ && $1 ~ /[05]$/ { $2 -= 512 } 1' |
+                    sed 's/\tXX:Z:.*//' | grep -v '^@') || fail "$form, -t $threads: other records"
+        done
+        python3 - <<'END' || fail "$form: fields are not those of the reads"
+from sys import exit
+count = 0
+for line in open("found.sam"):
+    if line[0] == "@": continue
+    fields = line.rstrip("\n").split("\t")
+    optional = {field[:2]: field[5:] for field in fields[11:]}
+    quality = fields[10][::-1] if int(fields[1]) & 16 else fields[10]
+    assert optional["XX"] == fields[0] and optional["OQ"] == quality, line
+    count += 1
+assert count > 1000, count
+END
+    done
+    # Read structures of BAM and of interleaved reads are those of two files.
+    samtools import -1 l_1.fq -2 l_2.fq -o long.bam 2> stderr
+    zerohop align -t 2 --read-structure 5M+T --read-structure 3S+T -o wanted.sam ref.fa l_1.fq l_2.fq
+    zerohop align -t 3 --read-structure 5M+T --read-structure 3S+T -p -o found.sam ref.fa long.fq
+    cmp <(records wanted.sam) <(records found.sam) || fail "read structures of interleaved reads: other records"
+    zerohop align -t 3 --read-structure 5M+T --read-structure 3S+T -o found.sam ref.fa long.bam
+    cmp <(body wanted.sam) <(body found.sam) || fail "read structures of BAM: other records"
+    # Single reads, with the adapter that is found in them; one among pairs is no pair's.
+    samtools import -0 s_1.fq -o single.bam 2> stderr
+    zerohop align -t 2 --trim -o wanted.sam ref.fa s_1.fq
+    zerohop align -t 2 --trim -o found.sam ref.fa single.bam
+    cmp <(body wanted.sam) <(body found.sam) || fail "single reads: other records"
+    samtools import -1 s_1.fq -2 s_2.fq -o plain.bam 2> stderr
+    samtools cat -o mixed.bam plain.bam single.bam
+    zerohop align -t 2 --trim --trim-args -A -o mixed.sam ref.fa mixed.bam
+    zerohop align -t 2 --trim --trim-args -A -o pairs.sam ref.fa plain.bam
+    cmp <(body mixed.sam | awk '$2 % 2') <(body pairs.sam | awk '$2 % 2') ||
+        fail "pairs among others: other records"
+    rc=0
+    "$ZEROHOP" align --read-structure 5M+T --read-structure +T -o bad.sam ref.fa mixed.bam 2> stderr || rc=$?
+    [ $rc != 0 ] && grep -q "mixed.bam.*it has no mate, and two read structures are for two mates" stderr ||
+        fail "single reads with two read structures: $rc $(cat stderr)"
+}
+
+# Over ranks, and resumed: the records and the report of one process
+ranks() {
+    local name compiler launch input options i rc=0
+    for i in 1 2; do cat s_$i.fq s_$i.fq > m_$i.fq; bgzip -c s_$i.fq > b_$i.fq.gz; gzip -c s_$i.fq > g_$i.fq.gz; done
+    report() { python3 -c 'import json, sys; it = json.load(open(sys.argv[1])); del it["command"]; print(it)' "$1"; }
+    # same WHAT: r.sam and r.json are those of one process.
+    same() {
+        cmp <(body one.sam) <(body r.sam) || fail "$1: other records"
+        cmp <(report one.json) <(report r.json) || fail "$1: another report"
+        rm r.sam r.json
+    }
+    zerohop align -t 2 --trim --fastp-json one.json -o one.sam ref.fa m_1.fq m_2.fq
+    zerohop align -t 2 --durable --trim --fastp-json r.json -o r.sam ref.fa m_1.fq m_2.fq
+    same --durable
+    # Killed, and resumed
+    "$ZEROHOP" align -q -t 1 --durable --trim --fastp-json r.json -o r.sam ref.fa m_1.fq m_2.fq > stderr 2>&1 & i=$!
+    for _ in $(seq 300); do grep -qs batch r.sam.progress/rank-0.jsonl && break; sleep 0.1; done
+    kill -9 $i 2> /dev/null || true
+    wait $i || true
+    [ -e r.sam ] || zerohop align -t 2 --resume --trim --fastp-json r.json -o r.sam ref.fa m_1.fq m_2.fq
+    same --resume
+    read -r name compiler launch < <(some_mpis) || { skip_part "neither OpenMPI nor MPICH is here"; return; }
+    with_mpi "$name" "$compiler"
+    # over WHAT OPTIONS...: by three ranks
+    over() {
+        local what=$1; shift
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks=3 -q -t 1 --trim --fastp-json r.json -o r.sam "$@" \
+            > stderr 2>&1 < /dev/null || fail "$what: $(cat stderr)"
+        same "$what"
+    }
+    zerohop align -t 2 --trim --fastp-json one.json -o one.sam ref.fa s_1.fq s_2.fq
+    for input in "s_1.fq s_2.fq" "b_1.fq.gz b_2.fq.gz" "g_1.fq.gz g_2.fq.gz"; do over "$input" ref.fa $input; done
+    options=(--read-structure 2M+T --read-structure +T)
+    zerohop align -t 2 --trim --fastp-json one.json -o one.sam "${options[@]}" -p ref.fa long.fq
+    over "UMIs of interleaved reads" "${options[@]}" -p ref.fa long.fq
+    if command -v samtools > /dev/null; then
+        samtools import -1 l_1.fq -2 l_2.fq -o long.bam 2> stderr
+        zerohop align -t 2 --trim --fastp-json one.json -o one.sam "${options[@]}" ref.fa long.bam
+        over "UMIs of BAM" "${options[@]}" ref.fa long.bam
+    fi
+    zerohop align -t 2 --engine bwa-mem --build-index --engine-args -K20000 --trim --fastp-json one.json -o one.sam \
+        ref.fa s_1.fq s_2.fq
+    over bwa-mem --engine bwa-mem --engine-args -K20000 ref.fa s_1.fq s_2.fq
+    # What is wrong is told by the rank that comes to it.
+    { head -n 16000 s_1.fq; printf '@odd\nACGT\n+\nIII\n'; tail -n +16005 s_1.fq; } > odd.fq
+    timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks=3 -q -t 1 --trim -o r.sam ref.fa odd.fq s_2.fq \
+        > stderr 2>&1 < /dev/null || rc=$?
+    [ $rc != 0 ] && [ $rc != 124 ] && grep -q "odd.fq: record 4001 .*4 bases but 3 qualities" stderr ||
+        fail "a damaged read: $rc $(cat stderr)"
+    [ ! -e r.sam ] || fail "a file is left"
+}
+
 refused() {
     local rc words
     said() {
@@ -128,8 +243,7 @@ refused() {
     }
     said "-c is not for zerohop: it trims reads, and never changes a base" --trim --trim-args -c ref.fa s_1.fq s_2.fq
     said "--bogus" --trim --trim-args --bogus ref.fa s_1.fq s_2.fq
-    said "only FASTQ is trimmed" --trim ref.fa <(sed -n '1~4s/^@/>/p;2~4p' s_1.fq)
-    said "not trimmed with --ranks, --durable" --trim --durable ref.fa s_1.fq s_2.fq
+    said "only reads with qualities are trimmed" --trim ref.fa <(sed -n '1~4s/^@/>/p;2~4p' s_1.fq)
     said "requires\|--trim" --trim-args -x ref.fa s_1.fq s_2.fq
     # What is wrong is told of the file as it is.
     { head -n 8000 s_1.fq; printf '@odd\nACGT\n+\nIII\n'; tail -n +8005 s_1.fq; } > odd.fq
@@ -140,7 +254,7 @@ refused() {
     said "short.fq.*s_2.fq\|s_2.fq.*short.fq" --trim --fastp-json bad.json ref.fa short.fq s_2.fq
 }
 
-for part in same forms refused; do
+for part in same forms bam ranks refused; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

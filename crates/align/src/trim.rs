@@ -12,17 +12,10 @@ use zerohop_model::measurement::TrimReport;
 /// # Errors
 /// Wrong usage.
 pub(crate) fn check(job: &Job) -> Result<(), AlignError> {
-    if job.trimming.is_none() {
+    if job.trimming.is_none() || !job.external.compare {
         return Ok(());
     }
-    let words = if job.ranks.is_recorded() {
-        "reads are not trimmed with --ranks, --durable, --resume and --restart: trim them before ('fastp'), or align \
-         in one process"
-    } else if job.external.compare {
-        "--compare-with compares with the aligner by itself, which does not trim reads: leave out --trim"
-    } else {
-        return Ok(());
-    };
+    let words = "--compare-with compares with the aligner by itself, which does not trim reads: leave out --trim";
     Err(AlignError::Usage(words.to_owned()))
 }
 

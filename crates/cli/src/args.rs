@@ -188,7 +188,7 @@ pub struct AlignArgs {
     ///
     /// A number of bases, or + for all others, and a letter, as in fgbio: T for the template, which is aligned, M for a
     /// UMI, B for a sample, C for a cell, S to be skipped. Barcodes become fields of the records: RX and QX, BC and QT,
-    /// CB and CY. For FASTQ and FASTA in files of one mate each.
+    /// CB and CY.
     #[arg(long, value_name = "STRUCTURE", value_parser = read_structure, hide_short_help = true)]
     pub read_structure: Vec<ReadStructure>,
 

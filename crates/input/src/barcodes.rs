@@ -1,9 +1,13 @@
 //! UMIs and other barcodes of reads: they become optional fields, as `fgbio FastqToBam` has them, and the bases that a
 //! read structure takes for barcodes are no bases of the read any more.
 
+use crate::errors::fault_of;
+use crate::per_base;
+use std::ops::Range;
 use std::path::Path;
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
-use zerohop_model::error::{Error, InputError, shown};
+use zerohop_model::directed::Directed;
+use zerohop_model::error::{Error, shown};
 use zerohop_model::source::Parse;
 use zerohop_umi::{ReadStructure, SegmentKind};
 
@@ -41,28 +45,24 @@ impl Barcodes {
         self.structures.get(file).map_or(bases, |structure| structure.template_bases(bases, reads))
     }
 
-    /// Takes the barcodes of all reads of a chunk.
-    fn take<'p>(&self, chunk: &mut Chunk, path: impl Fn(usize) -> Option<&'p Path>) -> Result<(), InputError> {
+    /// Takes the barcodes of all reads of a chunk; fields with one value per base are cut with the bases.
+    fn take(&self, chunk: &mut Chunk, directed: &Directed) -> Result<(), (usize, (usize, String))> {
         let mut fields = Vec::new();
         let taken = chunk.edit_fragments(|texts, reads| {
             fields.clear();
             self.put_fields(texts, reads, &mut fields)?;
             for (number, read) in reads.iter_mut().enumerate() {
                 let text = &mut texts[usize::from(read.text)].bytes;
-                if let Some(structure) = self.structures.get(number) {
-                    keep_template(read, structure).map_err(|what| (number, what))?;
-                }
-                add_fields(read, text, &fields).map_err(|what| (number, what))?;
+                let kept = match self.structures.get(number) {
+                    Some(structure) => keep_template(read, structure).map_err(|what| (number, what))?,
+                    None => Kept { bases: 0, stays: 0..0 },
+                };
+                add_fields(read, text, &fields, kept, directed).map_err(|what| (number, what))?;
             }
             Ok(())
         });
         chunk.comments_are_fields = true;
-        taken.map_err(|(fragment, (mate, what))| {
-            let (text, record) = chunk.place(fragment, mate);
-            let name = chunk.fragment(fragment).reads().nth(mate).map_or(&[][..], |read| read.name);
-            let byte = chunk.text[text].first_byte + chunk.name_place(fragment, mate).saturating_sub(1);
-            InputError::new(path(text).unwrap_or(Path::new("")), what).at(record, byte).read(name)
-        })
+        taken
     }
 
     /// Appends the fields of a fragment, all reads of which get the same.
@@ -106,23 +106,39 @@ fn put_field<'t>(out: &mut Vec<u8>, key: [u8; 2], between: u8, mut texts: impl I
     }
 }
 
+/// Bases that a read had, and those that stay.
+struct Kept {
+    bases: usize,
+    stays: Range<usize>,
+}
+
 /// Leaves a read the bases of its template.
-fn keep_template(read: &mut ReadSpans, structure: &ReadStructure) -> Result<(), String> {
-    let spans = structure.spans((read.seq.end - read.seq.start) as usize).map_err(|error| error.to_string())?;
-    let kept = spans.template().unwrap_or(0..0);
-    let cut = |span: Span| Span { start: span.start + kept.start as u32, end: span.start + kept.end as u32 };
+fn keep_template(read: &mut ReadSpans, structure: &ReadStructure) -> Result<Kept, String> {
+    let bases = (read.seq.end - read.seq.start) as usize;
+    let stays = structure.spans(bases).map_err(|error| error.to_string())?.template().unwrap_or(0..0);
+    let cut = |span: Span| Span { start: span.start + stays.start as u32, end: span.start + stays.end as u32 };
     (read.seq, read.qual) = (cut(read.seq), read.qual.map(cut));
-    Ok(())
+    Ok(Kept { bases, stays })
 }
 
 /// Puts fields behind the comment of a read: both are written anew, at the end of the text.
-fn add_fields(read: &mut ReadSpans, text: &mut Vec<u8>, fields: &[u8]) -> Result<(), String> {
-    if fields.is_empty() {
-        return Ok(());
-    }
+fn add_fields(
+    read: &mut ReadSpans,
+    text: &mut Vec<u8>,
+    fields: &[u8],
+    Kept { bases, stays }: Kept,
+    directed: &Directed,
+) -> Result<(), String> {
     let (start, Span { start: from, end }) = (text.len(), read.comment);
-    if end > from {
+    if end > from && stays != (0..bases) {
+        let own = text[from as usize..end as usize].to_vec();
+        per_base::cut(&own, (bases, stays), directed, text)?;
+    } else if fields.is_empty() {
+        return Ok(());
+    } else if end > from {
         text.extend_from_within(from as usize..end as usize);
+    }
+    if text.len() > start && !fields.is_empty() {
         text.push(b'\t');
     }
     text.extend_from_slice(fields);
@@ -161,12 +177,19 @@ fn umi_of_name(name: &[u8]) -> Result<Option<Vec<u8>>, String> {
 pub(crate) struct BarcodeParser {
     pub(crate) parser: Box<dyn Parse>,
     pub(crate) barcodes: Barcodes,
+    /// Fields that go with the direction of a read have one value per base.
+    pub(crate) directed: Directed,
+    /// Whether the text of chunks is that of the files.
+    pub(crate) has_places: bool,
 }
 
 impl Parse for BarcodeParser {
     fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
         self.parser.parse(chunk)?;
-        Ok(self.barcodes.take(chunk, |text| self.parser.path(text))?)
+        self.barcodes.take(chunk, &self.directed).map_err(|(fragment, (mate, what))| {
+            let path = |text| self.parser.path(text);
+            fault_of(chunk, (fragment, mate), (path, self.has_places), what).into()
+        })
     }
 
     fn path(&self, text: usize) -> Option<&Path> {
@@ -186,7 +209,12 @@ mod tests {
     /// Comment, bases and qualities of all reads of a pair, or of single reads.
     fn taken(barcodes: Barcodes, texts: &[&str]) -> Result<Vec<[String; 3]>, String> {
         let files: Vec<_> = ["1.fq", "2.fq"].iter().take(texts.len()).map(Into::into).collect();
-        let parser = BarcodeParser { parser: fastq_parser(&files, 100), barcodes };
+        let parser = BarcodeParser {
+            parser: fastq_parser(&files, 100),
+            barcodes,
+            directed: Directed::default(),
+            has_places: true,
+        };
         let mut chunk = Chunk::default();
         for (text, bytes) in chunk.text.iter_mut().zip(texts) {
             *text = Text { bytes: bytes.as_bytes().to_vec(), first_record: 10, first_byte: 100 };

@@ -215,7 +215,8 @@ pub(crate) fn add_up(
     }
     let reads_per_fragment: u64 = files.iter().map(Regular::reads_per_fragment).sum();
     let reads = if files.is_empty() { 0 } else { fragments * reads_per_fragment };
-    Ok(Table { files: starts, chunks: chunks(&lengths, cut, first, barcodes), reads, reads_per_fragment, contents })
+    let chunks = chunks(&lengths, cut, first, barcodes);
+    Ok(Table { files: starts, chunks, raw: None, reads, reads_per_fragment, contents })
 }
 
 /// What was added up of a file.
@@ -280,7 +281,7 @@ impl Sum {
 
 /// Where all chunks begin, from the bases of the records of one file, or of two in step. Where two files do not end
 /// together there is a chunk more, in which that is found.
-fn chunks(files: &[RecordRuns], cut: Cut, first: u64, barcodes: &Barcodes) -> Vec<ChunkStart> {
+pub(crate) fn chunks(files: &[RecordRuns], cut: Cut, first: u64, barcodes: &Barcodes) -> Vec<ChunkStart> {
     let mut left: Vec<_> = files.iter().map(|runs| runs.iter().peekable()).collect();
     let (mut chunks, mut next_start, mut bases) = (Vec::new(), ChunkStart::default(), 0);
     // Of the open cohort, in the pieces before.

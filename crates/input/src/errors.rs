@@ -5,6 +5,7 @@ use crate::header;
 use std::fmt::Display;
 use std::path::Path;
 use zerohop_gzip::GzipFault;
+use zerohop_model::chunk::Chunk;
 use zerohop_model::error::InputError;
 
 /// What an error of the system or of the inflater means, of a text of
@@ -134,4 +135,19 @@ pub(crate) fn over_limit(limit: u64) -> String {
         "the read has more than {limit} bases, the longest that the engine can take: leave it out, or take another \
          --engine"
     )
+}
+
+/// What is wrong with read `mate` of a fragment of a chunk, whose texts are of the files of `path`; places in them are
+/// known if `has_places`.
+pub(crate) fn fault_of<'p>(
+    chunk: &Chunk,
+    (fragment, mate): (usize, usize),
+    (path, has_places): (impl Fn(usize) -> Option<&'p Path>, bool),
+    what: impl Into<String>,
+) -> InputError {
+    let (text, record) = chunk.place(fragment, mate);
+    let name = chunk.fragment(fragment).reads().nth(mate).map_or(&[][..], |read| read.name);
+    let fault = InputError::new(path(text).unwrap_or(Path::new("")), what).read(name);
+    let byte = chunk.text[text].first_byte + chunk.name_place(fragment, mate).saturating_sub(1);
+    if has_places { fault.at(record, byte) } else { fault }
 }

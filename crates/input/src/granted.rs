@@ -7,12 +7,13 @@
 //!
 //! A cohort in pieces belongs to whoever was granted its first piece.
 
-use crate::cutter::{CutChunk, Cutting};
+use crate::cutter::{CutChunk, Cutting, UnitPlace};
 use crate::regular::Regular;
 use crate::seen::ClosedFile;
-use crate::stream::StreamEmitter;
+use crate::stream::CutEmit;
 use crate::survey::{FilePart, Survey};
 use crate::table::{ChunkStart, Table};
+use crate::trimmed::{Reducer, TrimmedClaim};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -48,6 +49,8 @@ pub(crate) struct GrantedClaim {
     /// Its chunks, by their numbers over all lanes.
     chunks: Range<u64>,
     workers: usize,
+    /// What is made of raw chunks, and how these are cut, if what stays of the reads is dealt.
+    again: Option<(Arc<Reducer>, Cutting)>,
     grant: Arc<dyn Grant>,
     current: RwLock<Current>,
     /// The serial time of the surveys that are over.
@@ -59,7 +62,7 @@ pub(crate) struct GrantedClaim {
 struct Current {
     /// The files, from when the first of its chunks was granted until its end.
     open: Option<Arc<[Arc<Regular>]>>,
-    survey: Option<Arc<Survey>>,
+    survey: Option<Arc<dyn Claim>>,
     /// The chunks behind it are the next to be asked for.
     end: u64,
 }
@@ -69,9 +72,9 @@ impl GrantedClaim {
     pub(crate) fn new(
         files: Vec<ClosedFile>,
         cutting: Cutting,
-        table: Arc<Table>,
-        first: u64,
+        (table, first): (Arc<Table>, u64),
         workers: usize,
+        again: Option<(Arc<Reducer>, Cutting)>,
         grant: Arc<dyn Grant>,
     ) -> Self {
         GrantedClaim {
@@ -80,6 +83,7 @@ impl GrantedClaim {
             chunks: first..first + table.chunks(),
             table,
             workers,
+            again,
             grant,
             current: RwLock::new(Current { open: None, survey: None, end: first }),
             serial_nanos: AtomicU64::new(0),
@@ -87,34 +91,22 @@ impl GrantedClaim {
     }
 
     /// What deals some of the lane's chunks, by their numbers in the lane: whole cohorts.
-    fn survey(&self, files: &[Arc<Regular>], chunks: &Range<u64>) -> Survey {
-        let ChunkStart { fragment: first, cohort, .. } = self.table.start(chunks.start).unwrap_or_default();
-        let end = self.table.start(chunks.end);
-        let begins: Vec<_> = (0..files.len()).map(|file| self.table.begin(file, first)).collect();
-        let part = |(file, regular): (usize, &Arc<Regular>)| {
-            let stop = end.map_or(regular.stretches(), |end| self.table.begin(file, end.fragment).0 + 1);
-            FilePart {
-                regular: Arc::clone(regular),
-                stretches: begins[file].0..stop,
-                known: Some((Arc::clone(&self.table), file)),
-            }
+    fn deal(&self, files: &[Arc<Regular>], chunks: &Range<u64>) -> Arc<dyn Claim> {
+        let (Some((reducer, of_raw)), Some(raw)) = (&self.again, &self.table.raw) else {
+            return Arc::new(survey(files, &self.cutting, (&self.table, &self.table.chunks), chunks, self.workers));
         };
-        let parts = files.iter().enumerate().map(part).collect();
-        let (lane, first_read) = (self.cutting.lane, first * self.table.reads_per_fragment);
-        let ticket = Ticket {
-            run: 0,
-            lane,
-            number: chunks.start,
-            first_fragment: first,
-            first_read,
-            cohort,
-            piece: 0,
-            is_last_piece: false,
-        };
-        let before = begins.iter().map(|(_, before)| *before);
-        let end = end.map(|end| end.fragment).or(self.cutting.end);
-        let cutter = Cutting { end, ..self.cutting.clone() }.cutter(true).begin(ticket, before);
-        Survey::new(parts, cutter, self.workers)
+        let first = self.table.start(chunks.start).unwrap_or_default();
+        let behind = self.table.start(chunks.end).map(|start| start.fragment);
+        let raw_chunks = raw.of(first.fragment, behind);
+        let before = raw.kept_before(raw_chunks.start);
+        let place = (UnitPlace { record: before, ..UnitPlace::default() }, before);
+        let cutting = Cutting { end: behind, ..self.cutting.clone() };
+        let cutter = cutting.cutter(false).begin(
+            ticket(self.cutting.lane, &self.table, (chunks.start, first)),
+            std::iter::repeat_n(place, files.len()),
+        );
+        let survey = survey(files, of_raw, (&self.table, &raw.starts), &raw_chunks, self.workers);
+        Arc::new(TrimmedClaim::new(Box::new(survey), raw_chunks.start, Arc::clone(reducer), cutter))
     }
 
     /// The cohorts that begin with one of these chunks.
@@ -159,10 +151,42 @@ impl GrantedClaim {
         };
         let (start, end) = (chunks.start - self.chunks.start, chunks.end.min(self.chunks.end) - self.chunks.start);
         let own = self.whole_cohorts(start..end);
-        let survey = (!own.is_empty()).then(|| Arc::new(self.survey(&open, &own)));
+        let survey = (!own.is_empty()).then(|| self.deal(&open, &own));
         *current = Current { open: Some(open), survey, end: self.chunks.start + own.end };
         Ok(None)
     }
+}
+
+/// The ticket of a chunk with which a cohort begins.
+fn ticket(lane: u32, table: &Table, (number, ChunkStart { fragment, cohort, .. }): (u64, ChunkStart)) -> Ticket {
+    let first_read = fragment * table.reads_per_fragment;
+    Ticket { run: 0, lane, number, first_fragment: fragment, first_read, cohort, piece: 0, is_last_piece: false }
+}
+
+/// What deals the chunks of `range`, whole cohorts, of those that begin at `starts`.
+pub(crate) fn survey(
+    files: &[Arc<Regular>],
+    cutting: &Cutting,
+    (table, starts): (&Arc<Table>, &[ChunkStart]),
+    range: &Range<u64>,
+    workers: usize,
+) -> Survey {
+    let start = |chunk: u64| starts.get(chunk as usize).copied();
+    let (first, end) = (start(range.start).unwrap_or_default(), start(range.end));
+    let begins: Vec<_> = (0..files.len()).map(|file| table.begin(file, first.fragment)).collect();
+    let part = |(file, regular): (usize, &Arc<Regular>)| {
+        let stop = end.map_or(regular.stretches(), |end| table.begin(file, end.fragment).0 + 1);
+        FilePart {
+            regular: Arc::clone(regular),
+            stretches: begins[file].0..stop,
+            known: Some((Arc::clone(table), file)),
+        }
+    };
+    let parts = files.iter().enumerate().map(part).collect();
+    let before = begins.iter().map(|(_, before)| *before);
+    let cutting = Cutting { end: end.map(|end| end.fragment).or(cutting.end), ..cutting.clone() };
+    let ticket = ticket(cutting.lane, table, (range.start, first));
+    Survey::new(parts, cutting.cutter(true).begin(ticket, before), workers)
 }
 
 impl Claim for GrantedClaim {
@@ -203,7 +227,7 @@ impl Claim for GrantedClaim {
 
 /// A lane that one emitter reads from front to back.
 pub(crate) struct GrantedEmit {
-    all: StreamEmitter,
+    all: Box<dyn CutEmit>,
     shared: Shared,
     /// What was granted last, by numbers over all lanes; what of a cohort lies behind it too.
     granted: Range<u64>,
@@ -215,7 +239,7 @@ pub(crate) struct GrantedEmit {
 
 impl GrantedEmit {
     /// Of `all` chunks of a lane those that are granted.
-    pub(crate) fn new(all: StreamEmitter, shared: Shared, is_last_lane: bool) -> Self {
+    pub(crate) fn new(all: Box<dyn CutEmit>, shared: Shared, is_last_lane: bool) -> Self {
         GrantedEmit { all, shared, granted: 0..0, has_cohort: false, is_last_lane, ended: false }
     }
 

@@ -1,31 +1,21 @@
 //! The files of one lane, which are opened together, and how their reads are dealt.
 
 use crate::LaneSpec;
-use crate::bam::{self, BamParser, SeenMates, SingleReads};
-use crate::barcodes::{BarcodeParser, Barcodes};
+use crate::bam::SeenMates;
+use crate::barcodes::Barcodes;
 use crate::content::Content;
-use crate::count;
-use crate::cutter::Cutting;
-use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::header;
 use crate::open::{OpenedFile, WhenRead, bam_without_end, look, no_end_marker};
-use crate::parse::{FragmentLayout, Parser, TextFormat};
-use crate::regular::{FileCoding, Regular};
-use crate::seen::ClosedFile;
-use crate::stream::{StreamEmitter, StreamSpec};
-use crate::table::Table;
+use crate::parse::{FragmentLayout, PairsAlone, TextFormat};
+use crate::regular::FileCoding;
 use crate::text::open_raw;
-use crate::trimmed::{Inputs, RAW_CUT, TrimmedClaim, TrimmedEmit};
 use crate::trimming::{Trimmed, Trimming};
-use crate::turn::LateSurvey;
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_model::directed::Directed;
-use zerohop_model::engine::Cut;
 use zerohop_model::error::{InputError, shown, shown_path};
-use zerohop_model::source::{Deal, Lane, Parse};
 
 /// What of the input goes on to the records, besides names, bases and qualities.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +24,8 @@ pub struct Carried {
     pub comments: bool,
     /// The read groups of BAM.
     pub read_groups: bool,
-    /// Only pairs: an interleaved read without a mate is a fault.
-    pub pairs_alone: bool,
+    /// Only pairs: an interleaved read without a mate is a fault, for this reason.
+    pub pairs_alone: Option<PairsAlone>,
     /// Other IDs for programs of BAM, by those that records have in PG.
     pub programs: HashMap<String, String>,
     /// Which fields of BAM go with the direction of a read: those of records on the reverse strand are turned back.
@@ -45,16 +35,16 @@ pub struct Carried {
 /// The files of one lane, opened.
 pub struct OpenLane {
     pub(crate) files: Vec<OpenedFile>,
-    layout: FragmentLayout,
+    pub(crate) layout: FragmentLayout,
     /// Fragments after which it counts as ended.
-    first: Option<u64>,
+    pub(crate) first: Option<u64>,
     /// What of the input goes on to the records.
-    carried: Carried,
+    pub(crate) carried: Carried,
     pub(crate) barcodes: Barcodes,
     /// What trims its reads, if they are trimmed.
     pub(crate) trimmed: Option<Arc<Trimmed>>,
     /// Pairs and single reads of BAM, as they are parsed.
-    seen: Option<Arc<SeenMates>>,
+    pub(crate) seen: Option<Arc<SeenMates>>,
     /// What the user should know of the input, a sentence each.
     pub notes: Vec<String>,
 }
@@ -130,7 +120,7 @@ impl OpenLane {
             }
         }
         let (programs, directed) = (HashMap::new(), Directed::default());
-        let carried = Carried { comments: true, read_groups: true, pairs_alone: false, programs, directed };
+        let carried = Carried { comments: true, read_groups: true, pairs_alone: None, programs, directed };
         files.iter_mut().for_each(OpenedFile::close);
         let bam = files.iter().find(|file| file.is_bam());
         let seen = bam.map(|bam| Arc::new(SeenMates::of(bam.path.clone())));
@@ -155,16 +145,18 @@ impl OpenLane {
     /// # Errors
     /// Read structures that are not for its files.
     pub fn with_barcodes(mut self, barcodes: &Barcodes) -> Result<Self, InputError> {
-        let (structures, files) = (barcodes.structures.len(), self.files.len());
+        let (structures, is_paired) = (barcodes.structures.len(), self.is_paired());
         let what = if structures == 0 {
             None
-        } else if self.is_bam() {
-            Some("its reads are BAM, SAM or CRAM, where a UMI is in the tag RX: leave out --read-structure".to_owned())
-        } else if self.layout == FragmentLayout::Interleaved {
-            Some("its mates are interleaved: --read-structure is for files of one mate each".to_owned())
-        } else if structures != files {
-            let wanted = if files == 1 { "its reads are single" } else { "its mates are in two files" };
-            Some(format!("{wanted}: give --read-structure {}, not {structures} times", ["once", "twice"][files - 1]))
+        } else if structures != if is_paired { 2 } else { 1 } {
+            let wanted = match (is_paired, self.files.len()) {
+                (false, _) => "its reads are single: give --read-structure once",
+                (true, 1) => "its reads are pairs: give --read-structure twice",
+                (true, _) => "its mates are in two files: give --read-structure twice",
+            };
+            Some(format!("{wanted}, not {structures} times"))
+        } else if (self.is_bam() || self.layout == FragmentLayout::Interleaved) && self.is_fasta() == Some(true) {
+            Some("its reads have no qualities: --read-structure is for such in files of one mate each".to_owned())
         } else {
             None
         };
@@ -180,17 +172,11 @@ impl OpenLane {
     /// # Errors
     /// Reads that cannot be trimmed; a file that cannot be read.
     pub fn with_trimming(mut self, trimming: &Trimming) -> Result<Self, InputError> {
-        let what = if self.is_bam() {
-            Some("its reads are BAM, SAM or CRAM, and only FASTQ is trimmed: 'samtools fastq' makes that of them")
-        } else if self.is_fasta() == Some(true) {
-            Some("its reads are FASTA, which has no qualities: only FASTQ is trimmed")
-        } else {
-            None
-        };
-        if let (Some(what), Some(file)) = (what, self.files.first()) {
+        if let Some(file) = self.files.first().filter(|_| self.is_fasta() == Some(true)) {
+            let what = "its reads have no qualities, as those of FASTA: only reads with qualities are trimmed";
             return Err(InputError::new(&file.path, what));
         }
-        let is_paired = self.layout != FragmentLayout::Single;
+        let is_paired = self.is_paired();
         self.trimmed = Some(Arc::new(Trimmed::new(trimming, &mut self.files, is_paired)?));
         self.close();
         Ok(self)
@@ -206,6 +192,13 @@ impl OpenLane {
     pub fn carrying(mut self, carried: Carried) -> Self {
         self.carried = carried;
         self
+    }
+
+    /// Whether what stays of its reads is dealt again (trimmed.rs): they are trimmed, or have barcodes where chunks are
+    /// not cut by the bases of files of one mate each.
+    pub fn is_dealt_again(&self) -> bool {
+        let has_mates = self.is_bam() || self.layout == FragmentLayout::Interleaved;
+        self.trimmed.is_some() || has_mates && !self.barcodes.structures.is_empty()
     }
 
     /// Whether workers take its chunks by themselves; an emitter deals them otherwise ([`OpenLane::deal`]).
@@ -283,200 +276,5 @@ impl OpenLane {
     /// Its files.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|file| &file.path)
-    }
-
-    /// What finds the reads of chunks of both files, which are FASTQ or FASTA.
-    fn parser(&self, max_read_bases: usize) -> Parser {
-        let format = |file: &OpenedFile| match file.content {
-            Some(Content::Text(format)) => format,
-            Some(Content::Bam { .. }) | None => TextFormat::Fastq,
-        };
-        let files = self.files.iter().map(|file| (file.path.clone(), format(file))).collect();
-        let Carried { comments, pairs_alone, .. } = self.carried;
-        Parser { files, layout: self.layout, max_read_bases, comments, pairs_alone }
-    }
-
-    /// What finds the reads of chunks; `seen` is for a process that parses all of them.
-    fn any_parser(&self, max_read_bases: usize, seen: Option<&Arc<SeenMates>>) -> Box<dyn Parse> {
-        let parser = self.parser_of_content(max_read_bases, seen);
-        match self.barcodes == Barcodes::default() {
-            true => parser,
-            false => Box::new(BarcodeParser { parser, barcodes: self.barcodes.clone() }),
-        }
-    }
-
-    /// What finds the reads of its files, before they are trimmed.
-    pub(crate) fn raw_parser(&self, max_read_bases: usize) -> Box<dyn Parse> {
-        self.any_parser(max_read_bases, None)
-    }
-
-    /// What finds the reads of what was trimmed.
-    fn parser_of_trimmed(&self, max_read_bases: usize) -> Box<dyn Parse> {
-        let parser = self.parser(max_read_bases);
-        match self.barcodes == Barcodes::default() {
-            true => Box::new(parser),
-            // Fields of barcodes are in the comments, and nothing is left to be taken.
-            false => Box::new(BarcodeParser {
-                parser: Box::new(Parser { comments: true, ..parser }),
-                barcodes: Barcodes::default(),
-            }),
-        }
-    }
-
-    fn parser_of_content(&self, max_read_bases: usize, seen: Option<&Arc<SeenMates>>) -> Box<dyn Parse> {
-        match &self.files[..] {
-            [OpenedFile { path, header, is_converted, content: Some(Content::Bam { first, .. }), .. }] => {
-                let bam::First { is_paired, lacks_qualities } = first.unwrap_or_default();
-                let single_reads = match seen {
-                    _ if self.carried.pairs_alone => SingleReads::Refused,
-                    Some(seen) => SingleReads::Taken(Arc::clone(seen)),
-                    None => SingleReads::AsTheFirst { is_paired },
-                };
-                Box::new(BamParser {
-                    path: path.clone(),
-                    single_reads,
-                    lacks_qualities,
-                    max_read_bases,
-                    read_groups: header.read_group_ids(),
-                    keeps_read_groups: self.carried.read_groups,
-                    programs: self.carried.programs.clone(),
-                    directed: self.carried.directed.clone(),
-                    has_places: !is_converted,
-                })
-            }
-            _ => Box::new(self.parser(max_read_bases)),
-        }
-    }
-
-    /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `cut`.
-    ///
-    /// Regular files of single or paired FASTQ reads, and of BAM in BGZF, are dealt by the workers; all else by an
-    /// emitter. Either opens them when the first chunk is wanted.
-    ///
-    /// # Errors
-    /// None that is to be expected.
-    pub fn deal(self, lane: u32, cut: Cut, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
-        if let Some(trimmed) = self.trimmed() {
-            return self.deal_trimmed(lane, cut, max_read_bases, workers, trimmed);
-        }
-        let parser = self.any_parser(max_read_bases, self.seen.as_ref());
-        let cutting = self.cutting(lane, cut, max_read_bases);
-        let deal = match self.is_claimed() {
-            true => Deal::Claim(Box::new(LateSurvey::new(self.closed()?, cutting, workers))),
-            false => Deal::Emit(Box::new(self.emitter(max_read_bases, cutting))),
-        };
-        Ok(Lane { deal, parser })
-    }
-
-    fn deal_trimmed(
-        self,
-        lane: u32,
-        cut: Cut,
-        max_read_bases: usize,
-        workers: usize,
-        trimmed: Arc<Trimmed>,
-    ) -> Result<Lane, InputError> {
-        let (raw, parser) = (self.raw_parser(max_read_bases), self.parser_of_trimmed(max_read_bases));
-        let of_raw = self.cutting(lane, RAW_CUT, max_read_bases);
-        let of_kept = Cutting { cut, end: None, barcodes: Barcodes::default(), ..of_raw.clone() };
-        let inputs = match self.layout {
-            FragmentLayout::Single => Inputs::One,
-            FragmentLayout::Pairs => Inputs::Two,
-            FragmentLayout::Interleaved => Inputs::Interleaved,
-        };
-        let cutter = (of_kept.cutter(false), inputs);
-        let deal = match self.is_claimed() {
-            true => {
-                let survey = Box::new(LateSurvey::new(self.closed()?, of_raw, workers));
-                Deal::Claim(Box::new(TrimmedClaim::new(survey, raw, trimmed, cutter)))
-            }
-            false => {
-                let emitter = Box::new(self.emitter(max_read_bases, of_raw));
-                Deal::Emit(Box::new(TrimmedEmit::new(emitter, raw, trimmed, cutter)))
-            }
-        };
-        Ok(Lane { deal, parser })
-    }
-
-    /// Counts this rank's share of it, with so many threads, for [`OpenLane::table`]. Only of lanes of which
-    /// [`OpenLane::is_counted`] holds.
-    ///
-    /// # Errors
-    /// When a file has become unreadable.
-    pub fn count(&self, rank: usize, ranks: usize, threads: usize) -> Result<Vec<u8>, InputError> {
-        Ok(count::count(&self.counted()?, rank, ranks, threads))
-    }
-
-    /// Finds its chunks, from what all ranks have counted.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
-    pub fn table(&self, counts: &[Vec<u8>], cut: Cut) -> Result<Table, InputError> {
-        count::add_up(&self.counted()?, counts, cut, self.first, &self.barcodes)
-    }
-
-    /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that is
-    /// counted, with the number of its first chunk over all lanes. An engine that maps in two phases must be granted
-    /// whole cohorts.
-    ///
-    /// # Errors
-    /// When a file has become unreadable.
-    pub fn deal_granted(
-        self,
-        (lane, lanes): (u32, u32),
-        cut: Cut,
-        max_read_bases: usize,
-        workers: usize,
-        table: Option<(Arc<Table>, u64)>,
-        shared: &Shared,
-    ) -> Result<Lane, InputError> {
-        let parser = self.any_parser(max_read_bases, None);
-        let cutting = self.cutting(lane, cut, max_read_bases);
-        let deal = match table {
-            Some((table, first)) => {
-                let (files, grant) = (self.closed()?, Arc::clone(&shared.grant));
-                Deal::Claim(Box::new(GrantedClaim::new(files, cutting, table, first, workers, grant)))
-            }
-            None => {
-                let all = self.emitter(max_read_bases, cutting);
-                Deal::Emit(Box::new(GrantedEmit::new(all, shared.clone(), lane + 1 == lanes)))
-            }
-        };
-        Ok(Lane { deal, parser })
-    }
-
-    fn emitter(self, max_read_bases: usize, cutting: Cutting) -> StreamEmitter {
-        // Segments of text end with a record, those of BAM anywhere.
-        let cutter = cutting.cutter(self.is_bam());
-        StreamEmitter::new(self.streams(max_read_bases), cutter)
-    }
-
-    fn cutting(&self, lane: u32, cut: Cut, max_read_bases: usize) -> Cutting {
-        let (paths, end) = (self.paths().cloned().collect(), self.first);
-        // Of BAM both mates are one record for the cutter, and any two reads may be mates.
-        let reads_per_record = if self.is_bam() { 2 } else { 1 };
-        let max_record_bases = max_read_bases as u64 * reads_per_record;
-        let barcodes = self.barcodes.clone();
-        Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, reads_per_record, end, barcodes }
-    }
-
-    /// Its files, opened, of which several processes deal parts.
-    fn counted(&self) -> Result<Vec<Regular>, InputError> {
-        match self.files.iter().find(|_| !self.is_counted()) {
-            Some(file) => Err(InputError::new(&file.path, "it cannot be read at any place: please report this")),
-            None => self.closed()?.iter().map(ClosedFile::open).collect(),
-        }
-    }
-
-    /// Its files, which workers deal.
-    fn closed(&self) -> Result<Vec<ClosedFile>, InputError> {
-        let no = |file: &OpenedFile| InputError::new(&file.path, "workers cannot deal it: please report this");
-        self.files.iter().map(|file| file.closed().ok_or_else(|| no(file))).collect()
-    }
-
-    /// Its files, to be read from front to back.
-    fn streams(self, max_read_bases: usize) -> Vec<StreamSpec> {
-        let interleaved = self.layout == FragmentLayout::Interleaved;
-        self.files.into_iter().map(|file| StreamSpec { file, interleaved, max_read_bases }).collect()
     }
 }

@@ -19,6 +19,9 @@
 //! that each can begin with any chunk ([`Table`]). Of other files each process reads all, and passes over what is not
 //! its own.
 //!
+//! Of reads that are trimmed only what stays is dealt: raw chunks are *reduced*, and go through steps 4 to 6 again as
+//! FASTQ (trimmed.rs). So are interleaved reads and BAM with a [`ReadStructure`].
+//!
 //! Who deals reads in another way takes the text of the files ([`OpenLane::into_texts`]) and the parser
 //! ([`fastq_parser`]) by themselves, as the laboratory does. For indexes, [`mod@reference`] reads a reference, and
 //! [`identity`] tells whether an index still fits it.
@@ -37,16 +40,20 @@ mod compact;
 mod content;
 mod count;
 mod cutter;
+mod deal;
 mod errors;
 mod garbage;
 mod granted;
 mod gzip;
 mod header;
 pub mod identity;
+mod kept;
+mod kept_count;
 mod lane;
 mod lasting;
 mod open;
 mod parse;
+mod per_base;
 pub mod reference;
 mod regular;
 mod runs;
@@ -69,7 +76,7 @@ pub use granted::Shared;
 pub use gzip::inflated;
 pub use lane::{Carried, OpenLane};
 pub use open::WhenRead;
-pub use parse::fastq_parser;
+pub use parse::{PairsAlone, fastq_parser};
 pub use sam::convert_if_asked;
 pub use sample::mean_read_length;
 pub use table::Table;

@@ -262,6 +262,14 @@ impl OpenedFile {
         self.text.as_ref().map_or(&[], |text| &text.prefix)
     }
 
+    /// Where records begin in its text.
+    pub(crate) fn records_start(&self) -> usize {
+        match self.content {
+            Some(Content::Bam { header, .. }) => header as usize,
+            Some(Content::Text(_)) | None => 0,
+        }
+    }
+
     /// Whether it can be read at any place, for it is a file and not made of another one.
     pub(crate) fn is_regular(&self) -> bool {
         self.seen.is_some() && !self.is_converted
@@ -294,6 +302,15 @@ impl OpenedFile {
         }
         self.read_more(if self.is_regular() { FIRST_TWO } else { FIRST_TWO_OF_PIPE })?;
         Ok(Some(self.prefix().split(|&b| b == b'\n').take(4).collect()))
+    }
+
+    /// The name of the first read of FASTQ, with what follows it, or of BAM; as far as it is seen soon.
+    pub(crate) fn first_name(&mut self) -> Result<Option<Vec<u8>>, InputError> {
+        if let Some(Content::Bam { header, .. }) = self.content {
+            self.read_more(header as usize + FIRST_TWO)?;
+            return Ok(self.prefix().get(header as usize..).map(|text| bam::name_of_first(text).to_vec()));
+        }
+        Ok(self.first_record()?.and_then(|lines| Some(lines.first()?.strip_prefix(b"@")?.to_vec())))
     }
 
     pub(crate) fn is_bam(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::errors::{no_record, odd_name, over_limit};
 use crate::header;
+use crate::kept::Mark;
 use memchr::memchr;
 use std::path::{Path, PathBuf};
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
@@ -27,6 +28,25 @@ pub(crate) enum FragmentLayout {
     Interleaved,
 }
 
+/// What is said of a read without a mate, where there must be none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PairsAlone {
+    /// A file for each mate, of reads that are not aligned.
+    UnalignedByMate,
+    /// A read structure for each mate.
+    ReadStructures,
+}
+
+impl PairsAlone {
+    /// Why there must be none, and what to do.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            PairsAlone::UnalignedByMate => "a '%' in the name of --unaligned stands for mates: leave out the '%'",
+            PairsAlone::ReadStructures => "two read structures are for two mates: align single reads separately",
+        }
+    }
+}
+
 /// The parser of one lane.
 pub(crate) struct Parser {
     pub(crate) files: Vec<(PathBuf, TextFormat)>,
@@ -34,8 +54,10 @@ pub(crate) struct Parser {
     pub(crate) max_read_bases: usize,
     /// Whether reads keep their comments.
     pub(crate) comments: bool,
-    /// Whether interleaved reads must have a mate.
-    pub(crate) pairs_alone: bool,
+    /// Whether comments are marks and optional fields ([`crate::kept`]); marks say which interleaved reads are mates.
+    pub(crate) marked: bool,
+    /// Why interleaved reads must have a mate, and what to do if one has none, where they must.
+    pub(crate) pairs_alone: Option<PairsAlone>,
 }
 
 /// What finds the reads in the text of `files` of FASTQ, one or two with the mates in step, and checks every byte of
@@ -43,7 +65,7 @@ pub(crate) struct Parser {
 pub fn fastq_parser(files: &[PathBuf], max_read_bases: usize) -> Box<dyn Parse> {
     let layout = if files.len() == 2 { FragmentLayout::Pairs } else { FragmentLayout::Single };
     let files = files.iter().map(|path| (path.clone(), TextFormat::Fastq)).collect();
-    Box::new(Parser { files, layout, max_read_bases, comments: true, pairs_alone: false })
+    Box::new(Parser { files, layout, max_read_bases, comments: true, marked: false, pairs_alone: None })
 }
 
 impl Parse for Parser {
@@ -58,6 +80,7 @@ impl Parse for Parser {
             FragmentLayout::Interleaved => self.parse_interleaved(chunk, one),
         };
         chunk.text = text;
+        chunk.comments_are_fields = self.marked;
         Ok(outcome?)
     }
 
@@ -84,6 +107,8 @@ impl Parser {
             format: *format,
             max_read_bases: self.max_read_bases,
             comments: self.comments,
+            marked: self.marked,
+            has_mate: None,
             file,
             text,
             at: 0,
@@ -126,11 +151,14 @@ impl Parser {
         let mut records = self.records(0, text);
         let mut open = records.next()?;
         while let Some(first) = open {
-            let place = records.place();
+            let (place, has_mate) = (records.place(), records.has_mate);
             open = records.next()?;
-            let mate = open.take_if(|next| records.slice(next.name) == records.slice(first.name));
-            if self.pairs_alone && mate.is_none() {
-                let what = "it has no mate, and a '%' in the name of --unaligned stands for mates: leave out the '%'";
+            let mate = open.take_if(|next| match has_mate {
+                Some(has_mate) => has_mate,
+                None => records.slice(next.name) == records.slice(first.name),
+            });
+            if let Some(why) = self.pairs_alone.filter(|_| mate.is_none()) {
+                let what = format!("it has no mate, and {}", why.words());
                 return Err(records.fault_at(place, first.name, what));
             }
             chunk.push(first, mate);
@@ -148,6 +176,9 @@ struct Records<'t> {
     format: TextFormat,
     max_read_bases: usize,
     comments: bool,
+    marked: bool,
+    /// What the mark of the record read last says of its mate.
+    has_mate: Option<bool>,
     file: u8,
     text: &'t mut Text,
     /// Where the next record starts.
@@ -204,11 +235,14 @@ impl Records<'_> {
         let name = if self.format == TextFormat::Fastq { header::without_mate_number(whole_name) } else { whole_name };
         let (start, comment_start) = (line.start + 1, line.start + 1 + whole_name.len() as u32 + 1);
         let name = Span { start, end: start + name.len() as u32 };
-        let comment = match comment.len() as u32 {
-            0 => Span::default(),
-            _ if !self.comments => Span::default(),
-            length => Span { start: comment_start, end: comment_start + length },
+        let mark = comment.first().filter(|_| self.marked).and_then(|byte| Mark::of(*byte));
+        let comment = match (comment.len() as u32, mark) {
+            (2.., Some(_)) => Span { start: comment_start + 1, end: comment_start + comment.len() as u32 },
+            (1.., None) if self.comments => Span { start: comment_start, end: comment_start + comment.len() as u32 },
+            _ => Span::default(),
         };
+        self.has_mate = mark.map(|mark| mark.has_mate);
+        let failed_filters = mark.is_some_and(|mark| mark.failed_filters);
         if name.start == name.end {
             return Err(self.fault(name, "the read has no name"));
         }
@@ -220,7 +254,7 @@ impl Records<'_> {
             TextFormat::Fasta => (self.fasta_body(), None),
         };
         self.check_bases(name, seq)?;
-        Ok(Some(ReadSpans { text: self.file, name, comment, seq, qual, failed_filters: false }))
+        Ok(Some(ReadSpans { text: self.file, name, comment, seq, qual, failed_filters }))
     }
 
     fn not_a_header(&self, line: Span, wanted: u8) -> InputError {
@@ -303,7 +337,7 @@ mod tests {
 
     fn parser(layout: FragmentLayout, format: TextFormat) -> Parser {
         let files = vec![("1.fq".into(), format), ("2.fq".into(), format)];
-        Parser { files, layout, max_read_bases: 10, comments: true, pairs_alone: false }
+        Parser { files, layout, max_read_bases: 10, comments: true, marked: false, pairs_alone: None }
     }
 
     fn parse(layout: FragmentLayout, format: TextFormat, one: &[u8], two: &[u8]) -> Result<Chunk, String> {
@@ -348,7 +382,10 @@ mod tests {
         let chunk = parse(FragmentLayout::Interleaved, TextFormat::Fastq, text, b"").unwrap();
         let shape: Vec<_> = chunk.fragments().map(|f| (f.first.name, f.mate.is_some())).collect();
         assert_eq!(shape, [(&b"a"[..], true), (b"b", false), (b"c", true)]);
-        let pairs_alone = Parser { pairs_alone: true, ..parser(FragmentLayout::Interleaved, TextFormat::Fastq) };
+        let pairs_alone = Parser {
+            pairs_alone: Some(PairsAlone::UnalignedByMate),
+            ..parser(FragmentLayout::Interleaved, TextFormat::Fastq)
+        };
         let fault = parse_with(&pairs_alone, text, b"").unwrap_err();
         assert!(fault.starts_with("1.fq: record 103") && fault.contains("it has no mate"), "{fault}");
         assert_eq!(parse_with(&pairs_alone, &text[..22], b"").unwrap().len(), 1);

@@ -6,7 +6,6 @@ use crate::lane::OpenLane;
 use crate::open::OpenedFile;
 use crate::parse::TextFormat;
 use crate::segment::{LineState, mark_fasta, mark_fastq};
-use crate::trimming::Trimmed;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,8 +47,10 @@ pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
         if all.reads == READS {
             break;
         }
-        if let Some(trimmed) = lane.trimmed().filter(|_| lane.files.iter().all(OpenedFile::is_regular)) {
-            let found = sample_kept(lane, &trimmed, READS - all.reads)?;
+        // Of two pipes both mates would have to be waited for.
+        let is_seen = lane.files.len() == 1 || lane.files.iter().all(OpenedFile::is_regular);
+        if lane.is_dealt_again() && is_seen {
+            let found = sample_kept(lane, READS - all.reads)?;
             lane.close();
             all = ReadSample { reads: all.reads + found.reads, bases: all.bases + found.bases };
             continue;
@@ -100,41 +101,47 @@ pub(crate) fn sample(file: &mut OpenedFile, most: usize) -> Result<ReadSample, I
     }
 }
 
-/// The first `most` first reads that stay of a lane that is trimmed, or as many as there are.
-fn sample_kept(lane: &mut OpenLane, trimmed: &Trimmed, most: usize) -> Result<ReadSample, InputError> {
+/// The first `most` first reads of which something stays, or as many as there are.
+fn sample_kept(lane: &mut OpenLane, most: usize) -> Result<ReadSample, InputError> {
     let mut wanted = 1 << 18;
     loop {
         let (mut chunk, mut is_all) = (Chunk::default(), true);
-        let mut records = Vec::new();
         for file in &mut lane.files {
-            let more = file.read_more(wanted)?;
-            is_all &= !more;
-            // Whole records.
-            let ends = memchr::memchr_iter(b'\n', file.prefix()).skip(3).step_by(4).map(|at| at + 1);
-            records.push(ends.collect::<Vec<usize>>());
+            is_all &= !file.read_more(wanted)?;
         }
+        let records: Vec<_> = lane.files.iter().map(ends_of_records).collect();
         let whole = records.iter().map(Vec::len).min().unwrap_or(0);
         for ((text, file), ends) in chunk.text.iter_mut().zip(&lane.files).zip(&records) {
+            let start = file.records_start();
             let end = match (is_all, whole) {
                 (true, _) => file.prefix().len(),
-                (false, 0) => 0,
+                (false, 0) => start,
                 (false, whole) => ends[whole - 1],
             };
-            *text = Text { bytes: file.prefix()[..end].to_vec(), ..Text::default() };
+            *text = Text { bytes: file.prefix().get(start..end).unwrap_or_default().to_vec(), ..Text::default() };
         }
-        // What is wrong is told when the reads are dealt; the reads before count.
-        let _ = lane.raw_parser(usize::MAX).parse(&mut chunk);
         let mut found = ReadSample::default();
-        trimmed.trim_uncounted(&chunk, |_, spans| {
-            if let Some(span) = spans.first().filter(|_| found.reads < most) {
+        lane.look_at_kept(&mut chunk, |bases| {
+            if found.reads < most {
                 found.reads += 1;
-                found.bases += span.len() as u64;
+                found.bases += bases as u64;
             }
         });
         if found.reads == most || is_all || wanted >= TEXT {
             return Ok(found);
         }
         wanted *= 2;
+    }
+}
+
+/// Where whole records end in what is known of a file; of BAM, where whole fragments surely do.
+fn ends_of_records(file: &OpenedFile) -> Vec<usize> {
+    let start = file.records_start();
+    match file.content {
+        Some(Content::Bam { .. }) => {
+            bam::ends_of_fragments(file.prefix().get(start..).unwrap_or_default()).map(|end| start + end).collect()
+        }
+        _ => memchr::memchr_iter(b'\n', file.prefix()).skip(3).step_by(4).map(|at| at + 1).collect(),
     }
 }
 

@@ -298,23 +298,6 @@ impl StreamEmitter {
 }
 
 impl StreamEmitter {
-    /// The next chunk, before its text is copied; none at the end. A fault is one of the chunk of
-    /// [`StreamEmitter::ticket`].
-    pub(crate) fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
-        if let Some(fault) = &self.fault {
-            return Err(fault.clone().into());
-        }
-        let next = self.cut_next(stop);
-        if let Err(Error::Input(fault)) = &next {
-            self.fault = Some(fault.clone());
-        }
-        if !matches!(next, Ok(Some(_))) {
-            // What reads them ends, where it has not come to their ends.
-            self.streams.clear();
-        }
-        next
-    }
-
     fn cut_next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
         let parts = if self.specs.len() > 1 { PARTS_OF_TWO } else { 1 };
         for spec in self.specs.drain(..) {
@@ -337,36 +320,38 @@ impl StreamEmitter {
         fault.byte = fault.byte.filter(|_| !self.is_converted);
         fault
     }
+}
 
-    /// Copies the text of a chunk.
-    pub(crate) fn fill(&mut self, cut: CutChunk, chunk: &mut Chunk) {
+impl CutEmit for StreamEmitter {
+    fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone().into());
+        }
+        let next = self.cut_next(stop);
+        if let Err(Error::Input(fault)) = &next {
+            self.fault = Some(fault.clone());
+        }
+        if !matches!(next, Ok(Some(_))) {
+            // What reads them ends, where it has not come to their ends.
+            self.streams.clear();
+        }
+        next
+    }
+
+    fn fill(&mut self, cut: CutChunk, chunk: &mut Chunk) {
         let started = Instant::now();
         let streams = &self.streams;
         cut.fill(chunk, |input, segment| streams[input].spare.give_back(segment.node, segment.bytes));
         self.serial += started.elapsed();
     }
 
-    /// Passes over a chunk.
-    pub(crate) fn pass_over(&mut self, cut: CutChunk) {
+    fn pass_over(&mut self, cut: CutChunk) {
         let streams = &self.streams;
         cut.recycle(|input, segment| streams[input].spare.give_back(segment.node, segment.bytes));
     }
 
-    /// The place of the next chunk; at the end it counts all chunks and reads.
-    pub(crate) fn ticket(&self) -> Ticket {
+    fn ticket(&self) -> Ticket {
         self.cutter.next_ticket()
-    }
-}
-
-impl Emit for StreamEmitter {
-    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
-        let cut = self.next(stop).inspect_err(|_| chunk.ticket = self.ticket())?;
-        let Some(cut) = cut else {
-            let Ticket { number: chunks, first_read: reads, .. } = self.ticket();
-            return Ok(Emitted::End { chunks, reads });
-        };
-        self.fill(cut, chunk);
-        Ok(Emitted::Chunk)
     }
 
     fn serial_time(&self) -> Duration {
@@ -376,5 +361,53 @@ impl Emit for StreamEmitter {
     fn share_dealt(&self) -> Option<f64> {
         let (read, length) = self.streams.first()?.progress.as_ref()?;
         Some(read.load(Ordering::Relaxed) as f64 / (*length).max(1) as f64)
+    }
+}
+
+/// Cuts all chunks of a lane, from front to back.
+pub(crate) trait CutEmit: Send {
+    /// The next chunk, before its text is copied; none at the end. A fault is one of the chunk of [`CutEmit::ticket`].
+    ///
+    /// # Errors
+    /// A fault of the input; every further call gives it again. [`Error::Stopped`].
+    fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error>;
+
+    /// Copies the text of a chunk.
+    fn fill(&mut self, cut: CutChunk, chunk: &mut Chunk);
+
+    /// Passes over a chunk.
+    fn pass_over(&mut self, cut: CutChunk);
+
+    /// The place of the next chunk; at the end it counts all chunks and reads.
+    fn ticket(&self) -> Ticket;
+
+    /// Time so far in which only the emitter could go on.
+    fn serial_time(&self) -> Duration;
+
+    /// The part of the input emitted so far, 0 to 1, if it is known.
+    fn share_dealt(&self) -> Option<f64>;
+}
+
+/// Emits all of them.
+pub(crate) struct AllChunks<C>(pub(crate) C);
+
+impl<C: CutEmit> Emit for AllChunks<C> {
+    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
+        let AllChunks(all) = self;
+        let cut = all.next(stop).inspect_err(|_| chunk.ticket = all.ticket())?;
+        let Some(cut) = cut else {
+            let Ticket { number: chunks, first_read: reads, .. } = all.ticket();
+            return Ok(Emitted::End { chunks, reads });
+        };
+        all.fill(cut, chunk);
+        Ok(Emitted::Chunk)
+    }
+
+    fn serial_time(&self) -> Duration {
+        self.0.serial_time()
+    }
+
+    fn share_dealt(&self) -> Option<f64> {
+        self.0.share_dealt()
     }
 }

@@ -5,6 +5,7 @@ use crate::compact::{CompactReader, Writer};
 use crate::content::StretchStart;
 use crate::cutter::UnitPlace;
 use crate::regular::Front;
+use std::ops::Range;
 
 /// What lies before a stretch of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +25,29 @@ pub(crate) struct ChunkStart {
     pub(crate) piece: u32,
 }
 
+/// Raw chunks of a lane that is dealt again (trimmed.rs).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct RawChunks {
+    pub(crate) starts: Vec<ChunkStart>,
+    /// For each of them, the fragments that stay of those before.
+    pub(crate) kept_before: Vec<u64>,
+}
+
+impl RawChunks {
+    /// The raw chunks that a chunk begins with and ends in: those of its first fragment, and of the first one behind it
+    /// if there is one. What is dropped between chunks goes with the first of them.
+    pub(crate) fn of(&self, first: u64, behind: Option<u64>) -> Range<u64> {
+        let holding = |fragment: u64| self.kept_before.partition_point(|before| *before <= fragment) as u64;
+        let start = if first == 0 { 0 } else { holding(first).saturating_sub(1) };
+        start..behind.map_or(self.starts.len() as u64, holding)
+    }
+
+    /// Fragments that stay before a raw chunk.
+    pub(crate) fn kept_before(&self, raw: u64) -> u64 {
+        self.kept_before.get(raw as usize).copied().unwrap_or(0)
+    }
+}
+
 /// Where the stretches and the chunks of a lane begin. The same on all ranks: one of them makes it, the others read its
 /// bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +55,8 @@ pub struct Table {
     /// For each file, what lies before each stretch.
     pub(crate) files: Vec<Vec<Before>>,
     pub(crate) chunks: Vec<ChunkStart>,
+    /// Where the chunks are those of what stays of the reads, the raw ones.
+    pub(crate) raw: Option<RawChunks>,
     /// Reads in all of them, and in each fragment.
     pub(crate) reads: u64,
     pub(crate) reads_per_fragment: u64,
@@ -90,9 +116,12 @@ impl Table {
                 numbers.into_iter().for_each(|number| out.put(number));
             }
         }
-        [self.reads, self.reads_per_fragment, self.chunks.len() as u64].into_iter().for_each(|number| out.put(number));
-        for &ChunkStart { fragment, cohort, piece } in &self.chunks {
-            [fragment, cohort, u64::from(piece)].into_iter().for_each(|number| out.put(number));
+        [self.reads, self.reads_per_fragment].into_iter().for_each(|number| out.put(number));
+        put_starts(&self.chunks, &mut out);
+        out.put(u64::from(self.raw.is_some()));
+        if let Some(RawChunks { starts, kept_before }) = &self.raw {
+            put_starts(starts, &mut out);
+            kept_before.iter().for_each(|&number| out.put(number));
         }
         out.put(self.contents.len() as u64);
         self.contents.iter().for_each(|&number| out.put(number));
@@ -114,12 +143,32 @@ impl Table {
             files.push(file);
         }
         let [reads, reads_per_fragment] = [from.take()?, from.take()?];
-        let mut chunks = Vec::new();
-        for _ in 0..from.take()? {
-            let [fragment, cohort, piece] = [from.take()?, from.take()?, from.take()?];
-            chunks.push(ChunkStart { fragment, cohort, piece: u32::try_from(piece).ok()? });
-        }
+        let chunks = take_starts(&mut from)?;
+        let raw = match from.take()? {
+            0 => None,
+            _ => {
+                let starts = take_starts(&mut from)?;
+                let kept_before = starts.iter().map(|_| from.take()).collect::<Option<_>>()?;
+                Some(RawChunks { starts, kept_before })
+            }
+        };
         let contents = (0..from.take()?).map(|_| from.take()).collect::<Option<Vec<u64>>>()?;
-        from.bytes.is_empty().then_some(Table { files, chunks, reads, reads_per_fragment, contents })
+        from.bytes.is_empty().then_some(Table { files, chunks, raw, reads, reads_per_fragment, contents })
     }
+}
+
+fn put_starts(starts: &[ChunkStart], out: &mut Writer) {
+    out.put(starts.len() as u64);
+    for &ChunkStart { fragment, cohort, piece } in starts {
+        [fragment, cohort, u64::from(piece)].into_iter().for_each(|number| out.put(number));
+    }
+}
+
+fn take_starts(from: &mut CompactReader<'_>) -> Option<Vec<ChunkStart>> {
+    let mut starts = Vec::new();
+    for _ in 0..from.take()? {
+        let [fragment, cohort, piece] = [from.take()?, from.take()?, from.take()?];
+        starts.push(ChunkStart { fragment, cohort, piece: u32::try_from(piece).ok()? });
+    }
+    Some(starts)
 }

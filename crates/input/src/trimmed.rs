@@ -1,21 +1,26 @@
-//! Deals reads that are trimmed first: chunks end where they would end if the files held what stays of the reads.
+//! Deals reads of which not all stays: those that are trimmed, or have barcodes where a cutter cannot know it. Chunks
+//! end where they would end if the files held what stays of the reads.
 //!
-//! Raw chunks are claimed, parsed and trimmed by whoever comes; what stays of each is FASTQ again, and goes in the
-//! order of the input to a second cutter, which cuts by the law of the engine. So neither who trims nor how the raw
-//! chunks are cut makes a difference.
+//! Raw chunks are claimed, parsed and reduced to what stays by whoever comes. What stays of each is FASTQ again, and
+//! goes in the order of the input to a second cutter, which cuts by the law of the engine. So neither who reduces nor
+//! how the raw chunks are cut makes a difference.
 
 use crate::cutter::{CutChunk, Cutter};
+use crate::errors::fault_of;
+use crate::kept;
 use crate::segment::{RecordMarks, Segment};
+use crate::stream::{AllChunks, CutEmit, StreamEmitter};
 use crate::trimming::{Trimmed, input_error};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use zerohop_model::chunk::Chunk;
+use zerohop_model::chunk::{Chunk, Read, Ticket};
+use zerohop_model::directed::Directed;
 use zerohop_model::engine::Cut;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed, Emit, Emitted, Parse};
-use zerohop_trim::Counts;
+use zerohop_trim::{Counts, Span};
 
 /// Raw chunks have about so many bases.
 pub(crate) const RAW_CUT: Cut = Cut::at(if cfg!(test) { 1000 } else { 300_000 });
@@ -38,8 +43,9 @@ impl Inputs {
 }
 
 /// What stays of one raw chunk.
-struct Piece {
-    segments: Vec<Segment>,
+pub(crate) struct Piece {
+    /// Of each input.
+    pub(crate) segments: Vec<Segment>,
     counts: Counts,
 }
 
@@ -62,10 +68,7 @@ struct Kept {
 /// What can be dealt.
 enum Next {
     Chunk(CutChunk),
-    Ended {
-        chunks: u64,
-        reads: u64,
-    },
+    Ended,
     /// Raw chunks are wanted first.
     More,
     /// All are taken, and some are not trimmed yet.
@@ -73,12 +76,13 @@ enum Next {
 }
 
 impl Kept {
-    fn new(cutter: Cutter, inputs: Inputs) -> Self {
+    /// Of the raw chunks from number `first` on.
+    fn new(cutter: Cutter, inputs: Inputs, first: u64) -> Self {
         Kept {
             cutter,
             inputs,
             waiting: BTreeMap::new(),
-            next: 0,
+            next: first,
             end: None,
             fault: None,
             failed: None,
@@ -87,12 +91,12 @@ impl Kept {
     }
 
     /// Adds what stays of raw chunk `number`.
-    fn add(&mut self, number: u64, piece: Piece, trimmed: &Trimmed) {
+    fn add(&mut self, number: u64, piece: Piece, reducer: &Reducer) {
         let started = Instant::now();
         self.waiting.insert(number, piece);
         while let Some(Piece { segments, counts }) = self.waiting.remove(&self.next) {
             self.next += 1;
-            trimmed.add(&counts);
+            reducer.add(&counts);
             segments.into_iter().enumerate().for_each(|(input, segment)| self.cutter.push(input, segment));
         }
         self.see_end();
@@ -123,10 +127,9 @@ impl Kept {
         }
     }
 
-    /// The next chunk, if all of it is known; `chunk` gets its ticket.
-    fn next(&mut self, chunk: &mut Chunk) -> Result<Next, Error> {
+    /// The next chunk, if all of it is known.
+    fn next(&mut self) -> Result<Next, Error> {
         let started = Instant::now();
-        chunk.ticket = self.cutter.next_ticket();
         if let Some(fault) = &self.failed {
             return Err(fault.clone().into());
         }
@@ -136,9 +139,7 @@ impl Kept {
                 self.failed = Some(fault.clone());
                 return Err(fault.into());
             }
-            None if self.cutter.is_done() => {
-                Next::Ended { chunks: chunk.ticket.number, reads: chunk.ticket.first_read }
-            }
+            None if self.cutter.is_done() => Next::Ended,
             None if self.end.is_some() || self.fault.is_some() => Next::Waits,
             None => Next::More,
         };
@@ -147,61 +148,99 @@ impl Kept {
     }
 }
 
-/// Trims a raw chunk.
-fn trim(chunk: &Chunk, trimmed: &Trimmed, inputs: Inputs) -> Piece {
-    let mut texts = vec![(Vec::new(), RecordMarks::default()); inputs.count()];
-    let counts = trimmed.trim(chunk, |number, spans| {
-        let fragment = chunk.fragment(number);
-        for ((mate, read), span) in fragment.reads().enumerate().zip(spans) {
-            let (text, marks) = match inputs {
-                Inputs::One | Inputs::Interleaved => &mut texts[0],
-                Inputs::Two => &mut texts[mate],
-            };
-            if inputs != Inputs::Interleaved || mate == 0 {
-                marks.push(text.len(), marks.bases);
-            }
-            if inputs == Inputs::Interleaved && mate == 0 {
-                marks.records_before.push(marks.records);
-            }
-            marks.records += 1;
-            marks.bases += span.len() as u32;
-            text.push(b'@');
-            text.extend_from_slice(chunk.header(number, mate));
-            if chunk.comments_are_fields && !read.comment.is_empty() {
-                text.push(b' ');
-                text.extend_from_slice(read.comment);
-            }
-            text.push(b'\n');
-            text.extend_from_slice(&read.seq[span.range()]);
-            text.extend_from_slice(b"\n+\n");
-            text.extend_from_slice(&read.qual.unwrap_or_default()[span.range()]);
-            text.push(b'\n');
-        }
-    });
-    Piece { segments: texts.into_iter().map(|(text, marks)| Segment::new(text, marks)).collect(), counts }
+/// What makes pieces of raw chunks.
+pub(crate) struct Reducer {
+    /// Finds the reads, and takes their barcodes.
+    pub(crate) parser: Box<dyn Parse>,
+    /// What trims them, if they are trimmed.
+    pub(crate) trimmed: Option<Arc<Trimmed>>,
+    pub(crate) inputs: Inputs,
+    /// Fields that go with the direction of a read have one value per base.
+    pub(crate) directed: Directed,
+    /// Whether the text of chunks is that of the files.
+    pub(crate) has_places: bool,
+    /// Whether it counts what is trimmed.
+    pub(crate) counts: bool,
 }
 
-/// Trims what workers deal.
+impl Reducer {
+    /// What stays of a raw chunk.
+    ///
+    /// # Errors
+    /// Those of the parser; a field that cannot be cut.
+    pub(crate) fn reduce(&self, chunk: &mut Chunk) -> Result<Piece, Error> {
+        self.parser.parse(chunk)?;
+        let mut texts = vec![(Vec::new(), RecordMarks::default()); self.inputs.count()];
+        let mut fault = None;
+        let mut keep = |number: usize, spans: &[Span]| {
+            for (mate, span) in spans.iter().enumerate() {
+                let (text, marks) = match self.inputs {
+                    Inputs::One | Inputs::Interleaved => &mut texts[0],
+                    Inputs::Two => &mut texts[mate],
+                };
+                if self.inputs != Inputs::Interleaved || mate == 0 {
+                    marks.push(text.len(), marks.bases);
+                }
+                if self.inputs == Inputs::Interleaved && mate == 0 {
+                    marks.records_before.push(marks.records);
+                }
+                marks.records += 1;
+                marks.bases += span.len() as u32;
+                if let Err(what) = kept::push(text, chunk, (number, mate), *span, &self.directed) {
+                    let path = |text| self.parser.path(text);
+                    fault.get_or_insert_with(|| fault_of(chunk, (number, mate), (path, self.has_places), what));
+                }
+            }
+        };
+        let counts = match &self.trimmed {
+            Some(trimmed) if self.counts => trimmed.trim(chunk, keep),
+            Some(trimmed) => {
+                trimmed.trim_uncounted(chunk, keep);
+                Counts::default()
+            }
+            None => {
+                for number in 0..chunk.len() {
+                    let whole = |read: Read<'_>| Span { start: 0, end: read.seq.len() as u32 };
+                    keep(number, &chunk.fragment(number).reads().map(whole).collect::<Vec<_>>());
+                }
+                Counts::default()
+            }
+        };
+        match fault {
+            Some(fault) => Err(fault.into()),
+            None => {
+                let segments = texts.into_iter().map(|(text, marks)| Segment::new(text, marks)).collect();
+                Ok(Piece { segments, counts })
+            }
+        }
+    }
+
+    /// Adds what was counted of a piece, in the order of the input.
+    pub(crate) fn count(&self, piece: &Piece) {
+        self.add(&piece.counts);
+    }
+
+    fn add(&self, counts: &Counts) {
+        if let Some(trimmed) = self.trimmed.as_ref().filter(|_| self.counts) {
+            trimmed.add(counts);
+        }
+    }
+}
+
+/// Deals what stays of what workers deal.
 pub(crate) struct TrimmedClaim {
     raw: Box<dyn Claim>,
-    parser: Box<dyn Parse>,
-    trimmed: Arc<Trimmed>,
-    inputs: Inputs,
+    reducer: Arc<Reducer>,
     kept: Mutex<Kept>,
     /// Chunks for raw reads that nobody uses.
     spare: Mutex<Vec<Chunk>>,
 }
 
 impl TrimmedClaim {
-    /// What `raw` deals of so many inputs and `parser` finds in it, trimmed, and dealt by `cutter`.
-    pub(crate) fn new(
-        raw: Box<dyn Claim>,
-        parser: Box<dyn Parse>,
-        trimmed: Arc<Trimmed>,
-        (cutter, inputs): (Cutter, Inputs),
-    ) -> Self {
-        let kept = Mutex::new(Kept::new(cutter, inputs));
-        TrimmedClaim { raw, parser, trimmed, inputs, kept, spare: Mutex::default() }
+    /// What stays of what `raw` deals, whose first chunk has number `first`, dealt by `cutter`.
+    pub(crate) fn new(raw: Box<dyn Claim>, first: u64, reducer: Arc<Reducer>, cutter: Cutter) -> Self {
+        let kept = Mutex::new(Kept::new(cutter, reducer.inputs, first));
+        TrimmedClaim { raw, reducer, kept, spare: Mutex::default() }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -212,13 +251,13 @@ impl TrimmedClaim {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a raw chunk and trims it; false if there is none now.
+    /// Takes a raw chunk and reduces it; false if there is none now.
     fn help(&self) -> Result<bool, Error> {
         let mut chunk = self.spare().pop().unwrap_or_default();
         let claimed = self.raw.claim(&mut chunk);
         let number = chunk.ticket.number;
-        let parsed = match claimed {
-            Ok(Claimed::Chunk) => self.parser.parse(&mut chunk),
+        let reduced = match claimed {
+            Ok(Claimed::Chunk) => self.reducer.reduce(&mut chunk),
             Ok(Claimed::NotYet) => return Ok(false),
             Ok(Claimed::End { chunks, .. }) => {
                 self.kept().end_at(chunks);
@@ -226,11 +265,8 @@ impl TrimmedClaim {
             }
             Err(error) => Err(error),
         };
-        match parsed {
-            Ok(()) => {
-                let piece = trim(&chunk, &self.trimmed, self.inputs);
-                self.kept().add(number, piece, &self.trimmed);
-            }
+        match reduced {
+            Ok(piece) => self.kept().add(number, piece, &self.reducer),
             Err(error) => self.kept().fail_at(number, input_error(error)?),
         }
         self.spare().push(chunk);
@@ -241,14 +277,18 @@ impl TrimmedClaim {
 impl Claim for TrimmedClaim {
     fn claim(&self, chunk: &mut Chunk) -> Result<Claimed, Error> {
         loop {
-            let next = self.kept().next(chunk)?;
+            let (next, ticket) = {
+                let mut kept = self.kept();
+                chunk.ticket = kept.cutter.next_ticket();
+                (kept.next()?, kept.cutter.next_ticket())
+            };
             match next {
                 // Copied by whoever has it, while others go on.
                 Next::Chunk(cut) => {
                     cut.fill(chunk, |_, _| ());
                     return Ok(Claimed::Chunk);
                 }
-                Next::Ended { chunks, reads } => return Ok(Claimed::End { chunks, reads }),
+                Next::Ended => return Ok(Claimed::End { chunks: ticket.number, reads: ticket.first_read }),
                 Next::Waits => return Ok(Claimed::NotYet),
                 Next::More if !self.help()? => return Ok(Claimed::NotYet),
                 Next::More => {}
@@ -265,54 +305,57 @@ impl Claim for TrimmedClaim {
     }
 }
 
-/// Trims what an emitter deals.
+/// Deals what stays of what an emitter deals.
 pub(crate) struct TrimmedEmit {
-    raw: Box<dyn Emit>,
-    parser: Box<dyn Parse>,
-    trimmed: Arc<Trimmed>,
-    inputs: Inputs,
+    raw: AllChunks<StreamEmitter>,
+    reducer: Reducer,
     kept: Kept,
     chunk: Chunk,
 }
 
 impl TrimmedEmit {
     /// As [`TrimmedClaim::new`].
-    pub(crate) fn new(
-        raw: Box<dyn Emit>,
-        parser: Box<dyn Parse>,
-        trimmed: Arc<Trimmed>,
-        (cutter, inputs): (Cutter, Inputs),
-    ) -> Self {
-        TrimmedEmit { raw, parser, trimmed, inputs, kept: Kept::new(cutter, inputs), chunk: Chunk::default() }
+    pub(crate) fn new(raw: StreamEmitter, reducer: Reducer, cutter: Cutter) -> Self {
+        let kept = Kept::new(cutter, reducer.inputs, 0);
+        TrimmedEmit { raw: AllChunks(raw), reducer, kept, chunk: Chunk::default() }
     }
 }
 
-impl Emit for TrimmedEmit {
-    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
+impl CutEmit for TrimmedEmit {
+    fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
         loop {
-            match self.kept.next(chunk)? {
-                Next::Chunk(cut) => {
-                    cut.fill(chunk, |_, _| ());
-                    return Ok(Emitted::Chunk);
-                }
-                Next::Ended { chunks, reads } => return Ok(Emitted::End { chunks, reads }),
+            match self.kept.next()? {
+                Next::Chunk(cut) => return Ok(Some(cut)),
+                Next::Ended => return Ok(None),
                 Next::More | Next::Waits => {}
             }
             let emitted = self.raw.emit(&mut self.chunk, stop);
             let number = self.chunk.ticket.number;
-            let parsed = match emitted {
-                Ok(Emitted::Chunk) => self.parser.parse(&mut self.chunk),
+            let reduced = match emitted {
+                Ok(Emitted::Chunk) => self.reducer.reduce(&mut self.chunk),
                 Ok(Emitted::End { chunks, .. }) => {
                     self.kept.end_at(chunks);
                     continue;
                 }
                 Err(error) => Err(error),
             };
-            match parsed {
-                Ok(()) => self.kept.add(number, trim(&self.chunk, &self.trimmed, self.inputs), &self.trimmed),
+            match reduced {
+                Ok(piece) => self.kept.add(number, piece, &self.reducer),
                 Err(error) => self.kept.fail_at(number, input_error(error)?),
             }
         }
+    }
+
+    fn fill(&mut self, cut: CutChunk, chunk: &mut Chunk) {
+        cut.fill(chunk, |_, _| ());
+    }
+
+    fn pass_over(&mut self, cut: CutChunk) {
+        cut.recycle(|_, _| ());
+    }
+
+    fn ticket(&self) -> Ticket {
+        self.kept.cutter.next_ticket()
     }
 
     fn serial_time(&self) -> Duration {

@@ -1,6 +1,9 @@
 //! How reads of a lane are trimmed, or dropped, as fastp does it (crates/trim), and what came of it.
 
+use crate::bam;
+use crate::content::Content;
 use crate::open::OpenedFile;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, InputError};
@@ -42,13 +45,13 @@ impl Trimmed {
         let mates = files.len();
         for (mate, file) in files.iter_mut().enumerate() {
             if mate == 0 {
-                let name = file.first_record()?.and_then(|lines| Some(lines.first()?.strip_prefix(b"@")?.to_vec()));
-                first_reads.two_colours = name.is_some_and(|name| has_two_colours(&name));
+                first_reads.two_colours = file.first_name()?.is_some_and(|name| has_two_colours(&name));
             }
             // fastp looks for no adapter on standard input either: what was read is gone. Of interleaved mates it would
             // look at both together.
             let is_of_one_mate = !is_paired || mates > 1;
-            if is_of_one_mate && options.detects_adapter(mate, is_paired) && file.is_regular() {
+            let is_file = file.is_regular() || file.is_converted && file.seen.is_some();
+            if is_of_one_mate && options.detects_adapter(mate, is_paired) && is_file {
                 first_reads.adapters[mate] = adapter_of(file, options.ends[mate].tail)?;
             }
         }
@@ -86,6 +89,32 @@ impl Trimmed {
         }
         let first = lanes.first()?;
         Some(zerohop_trim::fastp_json(&first.trimmer, &counts, &statistics, command))
+    }
+
+    /// What was counted so far, for another process.
+    ///
+    /// # Errors
+    /// Numbers that cannot be written.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let mut statistics = Statistics::default();
+        locked(&self.statistics).iter().for_each(|some| statistics += some);
+        serde_json::to_vec(&(&*locked(&self.counts), statistics))
+    }
+
+    /// Takes what all processes have counted, in the order of the input, for what was counted so far.
+    ///
+    /// # Errors
+    /// Bytes that [`Trimmed::to_bytes`] did not write.
+    pub fn take_all(&self, of_processes: &[Vec<u8>]) -> Result<(), serde_json::Error> {
+        let mut all = (Counts::default(), Statistics::default());
+        for bytes in of_processes {
+            let (counts, statistics): (Counts, Statistics) = serde_json::from_slice(bytes)?;
+            all.0 += &counts;
+            all.1 += &statistics;
+        }
+        *locked(&self.counts) = all.0;
+        *locked(&self.statistics) = vec![all.1];
+        Ok(())
     }
 
     /// Adds what was counted, in the order of the input.
@@ -153,14 +182,23 @@ fn adapter_of(file: &mut OpenedFile, tail: u32) -> Result<Option<String>, InputE
     let mut wanted = 1 << 20;
     loop {
         let more = file.read_more(wanted)?;
-        let lines = file.prefix().split(|byte| *byte == b'\n').skip(1).step_by(4);
-        let reads: Vec<_> = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+        let sequences = first_sequences(file);
+        let reads: Vec<_> = sequences.iter().map(|sequence| &**sequence).collect();
         let bases: usize = reads.iter().map(|read| read.len()).sum();
         if !more || reads.len() > DETECTION_READS || bases > DETECTION_BASES || wanted >= TEXT_OF_DETECTION {
             return Ok(detect_adapter(&reads, tail).map(|found| found.sequence));
         }
         wanted *= 2;
     }
+}
+
+/// The bases of the reads that are known of a file.
+fn first_sequences(file: &OpenedFile) -> Vec<Cow<'_, [u8]>> {
+    if let Some(Content::Bam { header, .. }) = file.content {
+        return bam::sequences(file.prefix().get(header as usize..).unwrap_or_default()).map(Cow::Owned).collect();
+    }
+    let lines = file.prefix().split(|byte| *byte == b'\n').skip(1).step_by(4);
+    lines.map(|line| Cow::Borrowed(line.strip_suffix(b"\r").unwrap_or(line))).collect()
 }
 
 /// An error of the input as it is.

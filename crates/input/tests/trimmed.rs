@@ -1,13 +1,15 @@
 //! Chunks of reads that are trimmed while they are dealt are those of files that hold the trimmed reads.
 #![allow(clippy::unwrap_used)]
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use zerohop_input::{LaneSpec, OpenLane, TrimOptions, Trimming};
+use zerohop_input::{LaneSpec, OpenLane, Shared, Table, TrimOptions, Trimming};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Cut;
-use zerohop_model::source::{Claimed, Deal, Emitted, Lane};
+use zerohop_model::source::{Claimed, Deal, Emitted, Grant, Granted, Lane};
 
 /// Ticket and texts of each chunk.
 type Dealt = Vec<(String, [Vec<u8>; 2])>;
@@ -111,6 +113,7 @@ fn check(folder: &Path, mates: u64, interleaved: bool, reads: u64) {
         })
         .collect();
     for cut in [Cut::at(1_000), Cut::at(40_000), Cut::at(20_000).in_pieces_of(3_000)] {
+        over_ranks(&raw, interleaved, &trimming, cut);
         let wanted = dealt(lane(&kept, interleaved, None).deal(0, cut, 1 << 20, 1).unwrap(), 1);
         for threads in [1, 4] {
             let opened = lane(&raw, interleaved, Some(&trimming));
@@ -123,6 +126,74 @@ fn check(folder: &Path, mates: u64, interleaved: bool, reads: u64) {
             assert!(all == mates * reads || interleaved && all > reads, "{all} reads");
             assert_eq!(counts.after.iter().map(|amount| amount.reads).sum::<u64>(), found.2);
         }
+    }
+}
+
+/// One rank of so many, which takes chunks in turn with the others, two at a time.
+struct InTurn {
+    rank: u64,
+    ranks: u64,
+    chunks: u64,
+    /// Chunks that began before, and those that follow.
+    moved: Mutex<[Vec<u64>; 2]>,
+}
+
+impl Grant for InTurn {
+    fn granted(&self, from: u64) -> Granted {
+        let next = (from..self.chunks).find(|chunk| chunk / 2 % self.ranks == self.rank);
+        next.map_or(Granted::End, |chunk| Granted::Chunks(chunk..(chunk / 2 * 2 + 2).min(self.chunks)))
+    }
+
+    fn absent(&self, _: Range<u64>) {}
+
+    fn begun_before(&self, chunks: Range<u64>) {
+        self.moved.lock().unwrap()[0].extend(chunks);
+    }
+
+    fn goes_on(&self, chunks: Range<u64>) {
+        self.moved.lock().unwrap()[1].extend(chunks);
+    }
+}
+
+/// The ranks of a job deal the same chunks together, and count the same.
+fn over_ranks(raw: &[PathBuf], interleaved: bool, trimming: &Trimming, cut: Cut) {
+    let alone = lane(raw, interleaved, Some(trimming));
+    let (counts_of_one, is_counted) = (alone.trimmed().unwrap(), alone.is_counted());
+    let (wanted, chunks, reads) = dealt(alone.deal(0, cut, 1 << 20, 2).unwrap(), 2);
+    for ranks in [1, 3] {
+        let lanes: Vec<_> = (0..ranks).map(|_| lane(raw, interleaved, Some(trimming))).collect();
+        let trimmed: Vec<_> = lanes.iter().map(|lane| lane.trimmed().unwrap()).collect();
+        let table = is_counted.then(|| {
+            let counts: Vec<_> = (0..ranks).map(|rank| lanes[rank].count(rank, ranks, 2).unwrap()).collect();
+            let table = Arc::new(lanes[0].table(&counts, cut).unwrap());
+            let counts: Vec<_> =
+                (0..ranks).map(|rank| lanes[rank].count_kept(&table, rank, ranks, 3).unwrap()).collect();
+            let table = Table::clone(&table).with_kept(&counts, cut);
+            assert_eq!(Table::from_bytes(&table.to_bytes()).as_ref(), Some(&table));
+            assert_eq!(table.chunks(), chunks);
+            let all: Vec<_> = trimmed.iter().map(|trimmed| trimmed.to_bytes().unwrap()).collect();
+            trimmed[0].take_all(&all).unwrap();
+            assert!(trimmed[0].counts() == counts_of_one.counts());
+            Arc::new(table)
+        });
+        let mut found = Vec::new();
+        for (rank, lane) in lanes.into_iter().enumerate() {
+            let (rank, ranks) = (rank as u64, ranks as u64);
+            let grant = Arc::new(InTurn { rank, ranks, chunks, moved: Mutex::default() });
+            let shared = Shared::new(Arc::clone(&grant) as Arc<dyn Grant>);
+            let table = table.as_ref().map(|table| (Arc::clone(table), 0));
+            let own = dealt(lane.deal_granted((0, 1), cut, 1 << 20, 3, table, &shared).unwrap(), 3);
+            assert_eq!(own.1, chunks);
+            assert_eq!(own.2, reads);
+            found.extend(own.0);
+        }
+        assert_eq!(found.len(), wanted.len(), "{ranks} ranks, {cut:?}");
+        let mut sorted = wanted.clone();
+        found.sort();
+        sorted.sort();
+        assert!(found == sorted, "{ranks} ranks, {cut:?}");
+        let counts = trimmed[0].counts();
+        assert!(counts == counts_of_one.counts(), "{ranks} ranks, counted: {is_counted}");
     }
 }
 

@@ -212,6 +212,18 @@ impl Chunk {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
+    /// The name of read `mate` of a fragment, with `/1` or `/2` if that stood behind it. The fragment must have that
+    /// read.
+    pub fn name_with_number(&self, fragment: usize, mate: usize) -> &[u8] {
+        let spans = &self.reads[self.first_read(fragment) + mate];
+        let bytes = &self.text[usize::from(spans.text)].bytes;
+        let (start, end) = (spans.name.start as usize, spans.name.end as usize);
+        match bytes.get(end) {
+            Some(b'/') => &bytes[start..(end + 2).min(bytes.len())],
+            _ => &bytes[start..end],
+        }
+    }
+
     /// Which text read `mate` of a fragment lies in, and its number in the file of that text, from 1. The fragment must
     /// have that read.
     pub fn place(&self, fragment: usize, mate: usize) -> (usize, u64) {
@@ -264,6 +276,7 @@ mod tests {
         chunk.push(read(1), Some(read(12)));
         chunk.push(read(19), None);
         assert_eq!([chunk.header(0, 0), chunk.header(0, 1), chunk.header(1, 0)], [&b"a/1 x "[..], b"a/2 y", b"b"]);
+        assert_eq!([chunk.name_with_number(0, 1), chunk.name_with_number(1, 0)], [&b"a/2"[..], b"b"]);
         assert_eq!([chunk.place(0, 0), chunk.place(0, 1), chunk.place(1, 0)], [(0, 11), (0, 12), (0, 13)]);
     }
 

@@ -81,6 +81,12 @@ impl Directed {
         })
     }
 
+    /// Whether a field of this name has one value per base.
+    pub fn is_per_base(&self, key: [u8; 2]) -> bool {
+        let is_in = |set: &TagSet| set.reversed.contains(&key) || set.complemented.contains(&key);
+        [CONSENSUS, PICARD].iter().any(is_in) || self.reversed.contains(&key) || self.complemented.contains(&key)
+    }
+
     /// Optional fields, tab-separated, as the other strand has them.
     pub fn turned<'t>(&self, fields: &'t [u8]) -> Cow<'t, [u8]> {
         if self.reversed.is_empty() && self.complemented.is_empty() {

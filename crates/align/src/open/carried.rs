@@ -3,7 +3,7 @@
 
 use crate::job::lanes::ReadGroups;
 use crate::job::{AlignError, Job};
-use zerohop_input::{Carried, OpenLane};
+use zerohop_input::{Carried, OpenLane, PairsAlone};
 use zerohop_model::error::shown_path;
 use zerohop_output::{Comments, History, ReadGroup, ReadsFormat, Renamed};
 
@@ -27,7 +27,7 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
         return Err(AlignError::Usage(words.to_owned()));
     }
     let by_mate = job.output.unaligned.as_ref().filter(|unaligned| unaligned.is_by_mate());
-    let pairs_alone = by_mate.is_some();
+    let pairs_alone = by_mate.map(|_| PairsAlone::UnalignedByMate);
     if let Some(unaligned) = by_mate
         && let Some(single) = lanes.iter().find(|lane| !lane.is_paired() && lane.is_fasta().is_some())
     {

@@ -47,8 +47,11 @@ pub(super) fn identity(
         Format::Cram { .. } => content::of_files(transport, std::slice::from_ref(&job.reference), threads)?,
         Format::Sam | Format::Bam { .. } | Format::Paf | Format::Abundances => Vec::new(),
     };
+    let adapters = job.trimming.as_ref().and_then(|trimming| trimming.options.adapters.as_ref()?.fasta.clone());
+    let adapters = content::of_files(transport, adapters.as_slice(), threads)?;
     let described = [
         ("--engine-file", described),
+        ("the adapters, file", adapters),
         ("the index, file", index),
         ("the reference of CRAM, file", fasta),
         ("the regions of reports, file", regions),

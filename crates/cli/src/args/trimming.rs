@@ -10,7 +10,7 @@ pub struct TrimArgs {
     ///
     /// Adapters of pairs are found where mates overlap; tails of G are cut off where the instrument has two colours;
     /// reads of low quality, with many N or below 15 bases are dropped with their mates. The alignments are those of
-    /// 'fastp' and the aligner one after the other. For FASTQ, in one process.
+    /// 'fastp' and the aligner one after the other. Fields of BAM with one value per base are cut with the bases.
     #[arg(long)]
     pub trim: bool,
 

@@ -68,6 +68,12 @@ pub(crate) fn mark(text: &[u8], state: BamState, behind: impl FnOnce(usize) -> O
     marking.end(after, at.min(text.len()))
 }
 
+/// Where fragments surely end in a text that begins with a record.
+pub(crate) fn ends_of_fragments(text: &[u8]) -> impl Iterator<Item = usize> {
+    let starts = mark(text, BamState::default(), |_| None).marks.starts;
+    starts.into_iter().skip(1).map(|start| start as usize)
+}
+
 struct RecordMarking {
     open: u64,
     marks: RecordMarks,

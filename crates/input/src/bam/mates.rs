@@ -2,6 +2,7 @@
 
 use super::record::RecordHead;
 use crate::header::{name_of_other_mate, without_mate_number};
+use crate::parse::PairsAlone;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,8 +29,8 @@ const COLLATE: &str = "'samtools collate -o NEW.bam FILE' puts mates next to eac
 /// Which reads may have no mate.
 #[derive(Debug, Clone)]
 pub(crate) enum SingleReads {
-    /// None: each mate goes into a file of its own.
-    Refused,
+    /// None.
+    Refused(PairsAlone),
     /// All or none, as the first read says: several processes share the reads, count them as alike, and none can find
     /// out whether a mate is elsewhere in the file.
     AsTheFirst { is_paired: bool },
@@ -53,13 +54,15 @@ impl SingleReads {
     /// # Errors
     /// What is wrong with it, and what to do.
     pub(super) fn check(&self, mate: Mate, read: &RecordHead<'_>) -> Result<(), String> {
-        const FOR_FILES: &str = "it has no mate, and a '%' in the name of --unaligned stands for mates: leave out the \
-                                 '%', or take the file apart";
         const SHARED: &str = "over ranks and with --durable a file holds either pairs or single reads";
         Err(match (self, mate) {
             (SingleReads::Taken(seen), Mate::Lost) => return seen.add_orphan(read),
-            (SingleReads::Refused, Mate::None) => format!("{FOR_FILES}. {TAKE_APART}"),
-            (SingleReads::Refused, Mate::Lost) => format!("{FOR_FILES}. {TAKE_ORPHANS_APART}"),
+            (SingleReads::Refused(why), Mate::None) => {
+                format!("it has no mate, and {}, or take the file apart. {TAKE_APART}", why.words())
+            }
+            (SingleReads::Refused(why), Mate::Lost) => {
+                format!("it has no mate, and {}, or take the file apart. {TAKE_ORPHANS_APART}", why.words())
+            }
             (SingleReads::AsTheFirst { is_paired: true }, Mate::None) => {
                 format!("it is a single read, and the reads before are pairs: {SHARED}. {TAKE_APART}")
             }

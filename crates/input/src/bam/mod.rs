@@ -21,5 +21,6 @@ mod record;
 mod tests;
 
 pub(crate) use header::{BamHeader, Beginning, First, MAGIC, first_read, name_of_first, sample};
+pub(crate) use mark::ends_of_fragments;
 pub(crate) use mates::{SeenMates, SingleReads};
-pub(crate) use parse::BamParser;
+pub(crate) use parse::{BamParser, sequences};

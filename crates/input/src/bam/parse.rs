@@ -217,7 +217,7 @@ impl<'p> ChunkParsing<'p> {
         }
         self.fastq.push(b'\n');
         let start = self.fastq.len();
-        self.write_bases(record, is_reverse);
+        write_bases(record, is_reverse, self.fastq);
         let seq = self.span_from(start);
         self.fastq.push(b'\n');
         let qual = if self.parser.lacks_qualities {
@@ -317,19 +317,6 @@ impl<'p> ChunkParsing<'p> {
         Ok(())
     }
 
-    /// Appends the bases, in the direction in which they were sequenced.
-    fn write_bases(&mut self, record: &BamRecord<'_>, is_reverse: bool) {
-        let (start, count) = (self.fastq.len(), record.head.bases as usize);
-        let table = if is_reverse { &COMPLEMENTS } else { &PAIRS };
-        self.fastq.resize(start + 2 * record.bases.len(), 0);
-        let pairs = self.fastq[start..].as_chunks_mut::<2>().0;
-        pairs.iter_mut().zip(record.bases).for_each(|(pair, two)| *pair = table[usize::from(*two)]);
-        self.fastq.truncate(start + count);
-        if is_reverse {
-            self.fastq[start..].reverse();
-        }
-    }
-
     fn append(&mut self, bytes: &[u8]) -> Span {
         let start = self.fastq.len();
         self.fastq.extend_from_slice(bytes);
@@ -339,4 +326,33 @@ impl<'p> ChunkParsing<'p> {
     fn span_from(&self, start: usize) -> Span {
         Span { start: start as u32, end: self.fastq.len() as u32 }
     }
+}
+
+/// Appends the bases, in the direction in which they were sequenced.
+pub(super) fn write_bases(record: &BamRecord<'_>, is_reverse: bool, out: &mut Vec<u8>) {
+    let (start, count) = (out.len(), record.head.bases as usize);
+    let table = if is_reverse { &COMPLEMENTS } else { &PAIRS };
+    out.resize(start + 2 * record.bases.len(), 0);
+    let pairs = out[start..].as_chunks_mut::<2>().0;
+    pairs.iter_mut().zip(record.bases).for_each(|(pair, two)| *pair = table[usize::from(*two)]);
+    out.truncate(start + count);
+    if is_reverse {
+        out[start..].reverse();
+    }
+}
+
+/// The bases of the reads of a text of records, as far as they are whole and undamaged.
+pub(crate) fn sequences(mut text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    std::iter::from_fn(move || {
+        loop {
+            let FoundRecord::Head(head) = RecordHead::read(text) else { return None };
+            let record = BamRecord::of(head, text)?;
+            text = text.get(head.size..).unwrap_or_default();
+            if head.is_read() {
+                let mut bases = Vec::with_capacity(head.bases as usize + 1);
+                write_bases(&record, head.flags & REVERSE != 0, &mut bases);
+                return Some(bases);
+            }
+        }
+    })
 }

@@ -1,6 +1,7 @@
 use super::mark::{BamState, guess, mark};
 use super::{BamHeader, BamParser, Beginning, First, SeenMates, SingleReads, first_read};
 use crate::content::{Content, StretchStart};
+use crate::parse::PairsAlone;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zerohop_model::chunk::{Chunk, Text};
@@ -254,9 +255,9 @@ fn reads_without_a_mate_are_refused_where_they_must_be() {
         "{odd}"
     );
     // Mates go into files of their own.
-    assert_eq!(fault(SingleReads::Refused, &[&a[0], &a[1]]), Ok(()));
+    assert_eq!(fault(SingleReads::Refused(PairsAlone::UnalignedByMate), &[&a[0], &a[1]]), Ok(()));
     for odd in [&single, &b[0]] {
-        let no_mate = fault(SingleReads::Refused, &[&a[0], &a[1], odd]).unwrap_err();
+        let no_mate = fault(SingleReads::Refused(PairsAlone::UnalignedByMate), &[&a[0], &a[1], odd]).unwrap_err();
         assert!(no_mate.contains("record 103") && no_mate.contains("a '%' in the name of --unaligned"), "{no_mate}");
     }
     // Names of their own, and too many of one.
@@ -398,7 +399,7 @@ proptest! {
         for text in [&text, &bytes] {
             let marked = mark(text, BamState { skip: guess(text, 3), open: 0 }, |_| Some(Vec::new()));
             prop_assert!(marked.marks.starts.iter().all(|start| (*start as usize) < text.len()));
-            let _ = parse_with(&parser(SingleReads::Refused), text);
+            let _ = parse_with(&parser(SingleReads::Refused(PairsAlone::UnalignedByMate)), text);
             let _ = parse_with(&parser(taken()), text);
         }
     }
