@@ -32,6 +32,8 @@ with open("s_1.fq", "w") as first, open("s_2.fq", "w") as second:
             file.write(f"@A00:1:HX:1:{number % 100}:{number}:{number} {mate + 1}:N:0:AC\n{bases}\n+\n{quality}\n")
 END
 
+for mate in 1 2; do bgzip -c s_$mate.fq > b_$mate.fq.gz; gzip -c s_$mate.fq > g_$mate.fq.gz; done
+paste <(paste - - - - < s_1.fq) <(paste - - - - < s_2.fq) | tr '\t' '\n' > both.fq
 # Those long enough to have barcodes
 paste <(paste - - - - < s_1.fq) <(paste - - - - < s_2.fq) | awk -F'\t' 'length($2) > 8 && length($6) > 8' > long.tsv
 cut -f 1-4 long.tsv | tr '\t' '\n' > l_1.fq; cut -f 5-8 long.tsv | tr '\t' '\n' > l_2.fq
@@ -65,14 +67,12 @@ END
 }
 
 same() {
-    local mate
     command -v fastp > /dev/null || { skip_part "no fastp here"; return; }
     equals pairs "" s_1.fq s_2.fq
     equals "quality, lengths, tails" "-q 20 -u 30 -l 50 -x" s_1.fq s_2.fq
     equals windows "--cut_right --cut_front -f 2 -t 1" s_1.fq s_2.fq
     equals "no filter" "-Q -L -G" s_1.fq s_2.fq
     equals single "-A -l 20" s_1.fq
-    for mate in 1 2; do bgzip -c s_$mate.fq > b_$mate.fq.gz; gzip -c s_$mate.fq > g_$mate.fq.gz; done
     equals BGZF "" b_1.fq.gz b_2.fq.gz
     equals gzip "" g_1.fq.gz g_2.fq.gz
 }
@@ -90,7 +90,6 @@ forms() {
     zerohop align -t 1 -r 100 --trim -o file.sam ref.fa s_1.fq s_2.fq
     zerohop align -t 2 -r 100 --trim -o pipe.sam ref.fa <(cat s_1.fq) <(cat s_2.fq)
     cmp <(records file.sam) <(records pipe.sam) || fail "pipes: other records"
-    paste <(paste - - - - < s_1.fq) <(paste - - - - < s_2.fq) | tr '\t' '\n' > both.fq
     zerohop align -t 3 -r 100 --trim -p -o both.sam ref.fa both.fq
     cmp <(records file.sam) <(records both.sam) || fail "interleaved: other records"
     if command -v bwa > /dev/null; then
@@ -124,6 +123,48 @@ END
     # Nothing stays.
     zerohop align --trim --trim-args '-l 1000' -o none.sam ref.fa s_1.fq s_2.fq
     [ "$(grep -vc '^@' none.sam || true)" = 0 ] || fail "records of reads that were dropped"
+}
+
+# The reads that stay are those of fastp, and so are those that are dropped, but for pairs of two bad mates, which fastp
+# leaves out, and that they are whole here.
+saved() {
+    local rc=0
+    zerohop align -t 3 --trim --save-trimmed 't_%.fq.gz' --save-failed failed.fq -o one.sam ref.fa b_1.fq.gz b_2.fq.gz
+    gzip -t t_1.fq.gz t_2.fq.gz
+    zerohop align -t 1 --trim --save-trimmed t.fq --save-failed 'f_%.fastq.gz' -o two.sam -p ref.fa both.fq
+    interleaved() { paste <(gzip -cd "$1" | paste - - - -) <(gzip -cd "$2" | paste - - - -) | tr '\t' '\n'; }
+    cmp <(interleaved t_1.fq.gz t_2.fq.gz) t.fq || fail "trimmed mates in one file and in two differ"
+    cmp <(interleaved f_1.fastq.gz f_2.fastq.gz) failed.fq || fail "dropped mates in one file and in two differ"
+    [ $(($(grep -c '' t.fq) + $(grep -c '' failed.fq))) = $((8 * 6000)) ] || fail "reads are lost"
+    if command -v fastp > /dev/null; then
+        fastp -w 1 -i s_1.fq -I s_2.fq -o k_1.fq -O k_2.fq --failed_out k.fq -j f.json -h f.html 2> fastp.log ||
+            fail "fastp: $(cat fastp.log)"
+        cmp k_1.fq <(gzip -cd t_1.fq.gz) && cmp k_2.fq <(gzip -cd t_2.fq.gz) || fail "other reads than those of fastp"
+        # fastp shows what it had left of them by then.
+        cmp <(sed -n '1~4p' k.fq) <(sed -n '1~4p' failed.fq | paste - - | grep paired_read_is_failing | tr '\t' '\n') ||
+            fail "other reads are dropped than by fastp"
+    else
+        skip_part "no fastp here"
+    fi
+    cmp <(sed '1~4s/ [a-z_]*$//' failed.fq | paste - - - -) \
+        <(paste - - - - < both.fq | grep -F -f <(sed -n '1~4s/ [a-z_]*$/\t/p' failed.fq)) || fail "reads are not whole"
+    # Fields of barcodes are fields of the reads.
+    zerohop align -t 2 --trim --read-structure 2M+T --read-structure +T --save-trimmed t.fq -o one.sam -p ref.fa \
+        long.fq
+    [ "$(grep -c '^@[^	 ]*	RX:Z:[ACGTN][ACGTN]	QX:Z:..$' t.fq)" = $(($(grep -c '' t.fq) / 4)) ] ||
+        fail "UMIs are lost"
+    zerohop align -t 2 -C --trim --trim-args '-A -G -Q -L' -o two.sam -p ref.fa t.fq
+    cmp <(body one.sam | sed 's/	RX:Z.*//') <(body two.sam | sed 's/	RX:Z.*//') ||
+        fail "trimmed reads have other records"
+    # Samples have files of their own.
+    { echo sample,fastq_1,fastq_2; echo "A,s_1.fq,s_2.fq"; echo "B,l_1.fq,"; } > sheet.csv
+    zerohop align --trim --samples sheet.csv --output-dir sheet --save-trimmed _%.fq.gz --save-failed .fq ref.fa
+    cmp sheet/A.trimmed_1.fq.gz t_1.fq.gz && cmp sheet/A.failed.fq failed.fq && [ -s sheet/B.trimmed.fq.gz ] ||
+        fail "no files of each sample: $(ls sheet)"
+    # Nothing is left of what failed.
+    (ulimit -f 100; "$ZEROHOP" align -q --trim --save-trimmed big.fq -o big.sam ref.fa s_1.fq s_2.fq) 2> stderr || rc=$?
+    [ $rc != 0 ] && grep -q 'big.fq' stderr && [ -z "$(ls big.* 2> /dev/null)" ] ||
+        fail "no room: $rc $(cat stderr) $(ls big.*)"
 }
 
 # BAM, SAM and CRAM of reads that were not aligned: fields stay with the reads, and those of bases are cut with them.
@@ -184,7 +225,7 @@ END
 # Over ranks, and resumed: the records and the report of one process
 ranks() {
     local name compiler launch input options i rc=0
-    for i in 1 2; do cat s_$i.fq s_$i.fq > m_$i.fq; bgzip -c s_$i.fq > b_$i.fq.gz; gzip -c s_$i.fq > g_$i.fq.gz; done
+    for i in 1 2; do cat s_$i.fq s_$i.fq > m_$i.fq; done
     report() { python3 -c 'import json, sys; it = json.load(open(sys.argv[1])); del it["command"]; print(it)' "$1"; }
     # same WHAT: r.sam and r.json are those of one process.
     same() {
@@ -192,9 +233,12 @@ ranks() {
         cmp <(report one.json) <(report r.json) || fail "$1: another report"
         rm r.sam r.json
     }
-    zerohop align -t 2 --trim --fastp-json one.json -o one.sam ref.fa m_1.fq m_2.fq
-    zerohop align -t 2 --durable --trim --fastp-json r.json -o r.sam ref.fa m_1.fq m_2.fq
+    files() { for file in $1_1.fq.gz $1_2.fq.gz $1_f.fq.gz; do gzip -cd $file; done; }
+    saving() { echo --save-trimmed "$1_%.fq.gz" --save-failed "$1_f.fq.gz"; }
+    zerohop align -t 2 --trim --fastp-json one.json $(saving one) -o one.sam ref.fa m_1.fq m_2.fq
+    zerohop align -t 2 --durable --trim --fastp-json r.json $(saving r) -o r.sam ref.fa m_1.fq m_2.fq
     same --durable
+    cmp <(files one) <(files r) || fail "--durable: other reads are saved"
     # Killed, and resumed
     "$ZEROHOP" align -q -t 1 --durable --trim --fastp-json r.json -o r.sam ref.fa m_1.fq m_2.fq > stderr 2>&1 & i=$!
     for _ in $(seq 300); do grep -qs batch r.sam.progress/rank-0.jsonl && break; sleep 0.1; done
@@ -212,7 +256,16 @@ ranks() {
         same "$what"
     }
     zerohop align -t 2 --trim --fastp-json one.json -o one.sam ref.fa s_1.fq s_2.fq
+    zerohop align -t 2 --trim $(saving one) -o two.sam ref.fa s_1.fq s_2.fq --reads m_1.fq m_2.fq
     for input in "s_1.fq s_2.fq" "b_1.fq.gz b_2.fq.gz" "g_1.fq.gz g_2.fq.gz"; do over "$input" ref.fa $input; done
+    for input in s g; do
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks=3 -q -t 1 --trim $(saving r) -o r.sam ref.fa \
+            $(ls ${input}_1.fq*) $(ls ${input}_2.fq*) --reads m_1.fq m_2.fq > stderr 2>&1 < /dev/null ||
+            fail "two lanes: $(cat stderr)"
+        cmp <(files one) <(files r) || fail "$input over ranks: other reads are saved"
+        rm r_* r.sam
+    done
+    [ -z "$(ls | grep 'rank-\|partial')" ] || fail "parts of ranks are left: $(ls)"
     options=(--read-structure 2M+T --read-structure +T)
     zerohop align -t 2 --trim --fastp-json one.json -o one.sam "${options[@]}" -p ref.fa long.fq
     over "UMIs of interleaved reads" "${options[@]}" -p ref.fa long.fq
@@ -244,6 +297,11 @@ refused() {
     said "-c is not for zerohop: it trims reads, and never changes a base" --trim --trim-args -c ref.fa s_1.fq s_2.fq
     said "--bogus" --trim --trim-args --bogus ref.fa s_1.fq s_2.fq
     said "only reads with qualities are trimmed" --trim ref.fa <(sed -n '1~4s/^@/>/p;2~4p' s_1.fq)
+    mkfifo pipe.fq
+    said "regular file" --trim --save-trimmed pipe.fq ref.fa s_1.fq s_2.fq
+    said "name the file .fq.gz" --trim --save-failed bad.bam ref.fa s_1.fq s_2.fq
+    said "leave out the '%'" --trim --save-failed 'bad_%.fq' ref.fa s_1.fq
+    said "s_1.fq is an input" --trim --save-trimmed 's_%.fq' ref.fa s_1.fq s_2.fq
     said "requires\|--trim" --trim-args -x ref.fa s_1.fq s_2.fq
     # What is wrong is told of the file as it is.
     { head -n 8000 s_1.fq; printf '@odd\nACGT\n+\nIII\n'; tail -n +8005 s_1.fq; } > odd.fq
@@ -254,7 +312,7 @@ refused() {
     said "short.fq.*s_2.fq\|s_2.fq.*short.fq" --trim --fastp-json bad.json ref.fa short.fq s_2.fq
 }
 
-for part in same forms bam ranks refused; do
+for part in same forms saved bam ranks refused; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

@@ -22,6 +22,8 @@ pub struct WrittenFiles {
     pub sorted: Option<Sorted>,
     /// Other files that are wanted.
     pub beside: Vec<Metrics>,
+    /// Files of reads, written.
+    pub saved: Vec<NewFile>,
 }
 
 /// What was merged.
@@ -73,13 +75,14 @@ pub fn text_file(path: &Path, text: &str) -> Result<NewFile, WriteError> {
 }
 
 impl WrittenFiles {
-    /// The files of metrics and the others that are wanted, written.
+    /// The files of metrics and the others that are wanted, written; they are given once.
     ///
     /// # Errors
     /// What the system says.
-    pub fn metrics(&self) -> Result<Vec<NewFile>, WriteError> {
+    pub fn take_metrics(&mut self) -> Result<Vec<NewFile>, WriteError> {
         let of_sorted = self.sorted.iter().flat_map(|sorted| &sorted.metrics);
-        of_sorted.chain(&self.beside).map(Metrics::written).collect()
+        let metrics = of_sorted.chain(&self.beside).map(Metrics::written);
+        metrics.chain(std::mem::take(&mut self.saved).into_iter().map(Ok)).collect()
     }
 
     /// The lengths of all files, the first `of_records` of which are files of records, after all was `collected`:
@@ -96,8 +99,8 @@ impl WrittenFiles {
 ///
 /// # Errors
 /// An engine that has written no header; what the system says: then no file has its name.
-pub fn one_process(job: &Job, written: WrittenFiles, report: &mut RunReport) -> Result<(), AlignError> {
-    let metrics = written.metrics()?;
+pub fn one_process(job: &Job, mut written: WrittenFiles, report: &mut RunReport) -> Result<(), AlignError> {
+    let metrics = written.take_metrics()?;
     let files = written.sink.as_ref().map_or(0, |sink| sink.files());
     let lengths = written.lengths(&written.collected, files);
     let sink = written.sink.ok_or_else(|| output::no_header(job))?;

@@ -65,8 +65,8 @@ pub use engines::embedded::index_files::write_index;
 pub use engines::embedded::keep;
 pub use job::{
     AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, MosdepthOptions, NULL, OutputOptions,
-    PicardOptions, PlacementOptions, PlanFrom, QcOptions, RankOptions, RecordFormat, ReportOptions, STROBEALIGN,
-    SortOptions, UnalignedOptions, lanes,
+    PicardOptions, PlacementOptions, PlanFrom, QcOptions, RankOptions, RecordFormat, ReportOptions, SAVED_LEVEL,
+    STROBEALIGN, SavedPaths, SortOptions, UnalignedOptions, lanes,
 };
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};
@@ -200,6 +200,7 @@ fn align_by(
     let (mut engine, of_engine) = engines::make_ready(job, embedded, &mut lanes, (processes.share(), among))?;
     let mut notes = [open::notes(&lanes), processes.share().note().into_iter().collect(), of_engine].concat();
 
+    let (saved, lanes) = open::saved::open(job, lanes, processes.rank())?;
     let Some(mut part) = processes.begin(job, &lanes, &*engine)? else { return Ok(None) };
     let when_read: Vec<_> = lanes.iter().flat_map(|lane| lane.when_read()).collect();
     let trimmed: Vec<_> = lanes.iter().filter_map(OpenLane::trimmed).collect();
@@ -214,7 +215,8 @@ fn align_by(
     let (sink, sorted) = merge::merge(job, engine.plan(), sink, &mut *part)?;
     notes.extend(part.notes());
     let beside = trim::report_file(job, &trimmed).into_iter().collect();
-    let written = finish::WrittenFiles { sink, header, collected: outcome.lengths, sorted, beside };
+    let saved = saved.map_or(Ok(Vec::new()), |saved| saved.end())?;
+    let written = finish::WrittenFiles { sink, header, collected: outcome.lengths, sorted, beside, saved };
     let threads = engine.plan().workers.len();
     // From here on the files may have their names.
     drop(interruption);

@@ -113,6 +113,9 @@ pub trait Processes {
     /// How many there are.
     fn count(&self) -> usize;
 
+    /// Which of them this one is, from 0.
+    fn rank(&self) -> usize;
+
     /// What this one may use of its machine.
     fn share(&self) -> &dyn MachineShare;
 
@@ -247,6 +250,10 @@ pub struct OneProcess<'s> {
 impl Processes for OneProcess<'_> {
     fn count(&self) -> usize {
         1
+    }
+
+    fn rank(&self) -> usize {
+        0
     }
 
     fn share(&self) -> &dyn MachineShare {

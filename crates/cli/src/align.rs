@@ -10,7 +10,7 @@ use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::samples::Sheet;
 use zerohop_align::{
     Barcodes, Comments, CramVersion, ExternalOptions, Job, LaneSpec, OutputOptions, PlacementOptions, RankOptions,
-    ReportOptions, UnalignedOptions,
+    ReportOptions, SavedPaths, UnalignedOptions,
 };
 use zerohop_model::directed::Directed;
 use zerohop_output::{History, ReadGroup};
@@ -99,6 +99,7 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
         history: History::default(),
         trimming: args.trimming.trimming().map_err(CommandFailure::Usage)?,
         trim_report: args.trimming.fastp_json,
+        saved: SavedPaths { trimmed: args.trimming.save_trimmed, failed: args.trimming.save_failed },
         barcodes: Barcodes { structures: args.read_structure, umis_in_names },
         first: args.first,
         engine: args.engine,

@@ -21,6 +21,7 @@ use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Cut;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Deal, Lane, Parse};
+use zerohop_trim::Outcome;
 
 impl OpenLane {
     /// What finds the reads of chunks of both files, which are FASTQ or FASTA.
@@ -36,8 +37,10 @@ impl OpenLane {
 
     /// Why no single reads may be among interleaved ones, or those of BAM, if so.
     fn pairs_alone(&self) -> Option<PairsAlone> {
-        let has_two = self.barcodes.structures.len() > 1;
-        self.carried.pairs_alone.or(has_two.then_some(PairsAlone::ReadStructures))
+        let (has_two, by_mate) =
+            (self.barcodes.structures.len() > 1, self.saved.as_ref().is_some_and(|saved| saved.is_by_mate()));
+        let of_saved = || by_mate.then_some(PairsAlone::SavedByMate);
+        self.carried.pairs_alone.or(has_two.then_some(PairsAlone::ReadStructures)).or_else(of_saved)
     }
 
     /// What finds the reads of chunks, with their barcodes; `seen` is for a process that parses all of them.
@@ -139,6 +142,7 @@ impl OpenLane {
             directed: self.carried.directed.clone(),
             has_places: !self.is_bam(),
             counts: true,
+            saved: self.saved.clone(),
         }
     }
 
@@ -149,7 +153,10 @@ impl OpenLane {
         let _ = self.any_parser(usize::MAX, seen.as_ref()).parse(chunk);
         match &self.trimmed {
             Some(trimmed) => {
-                trimmed.trim_uncounted(chunk, |_, spans| spans.iter().take(1).for_each(|span| keep(span.len())));
+                trimmed.trim_uncounted(chunk, |_, outcome| match outcome {
+                    Outcome::Kept(spans) => spans.iter().take(1).for_each(|span| keep(span.len())),
+                    Outcome::Dropped(_) => {}
+                });
             }
             None => chunk.fragments().for_each(|fragment| keep(fragment.first.seq.len())),
         }
@@ -213,8 +220,11 @@ impl OpenLane {
         shared: &Shared,
     ) -> Result<Lane, InputError> {
         let again = self.is_dealt_again().then(|| {
-            // What was counted before is not counted again.
-            let reducer = Reducer { counts: table.is_none(), ..self.reducer(max_read_bases, None) };
+            // What was counted and saved before is not again.
+            let mut reducer = self.reducer(max_read_bases, None);
+            if table.is_some() {
+                (reducer.counts, reducer.saved) = (false, None);
+            }
             (reducer, self.raw_cutting(lane, max_read_bases))
         });
         let (parser, cutting): (Box<dyn Parse>, _) = match &again {

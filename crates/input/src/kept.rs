@@ -2,7 +2,7 @@
 //! mark, which says what FASTQ cannot say, and hold the fields behind it.
 
 use crate::per_base;
-use zerohop_model::chunk::Chunk;
+use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::directed::Directed;
 use zerohop_trim::Span;
 
@@ -50,11 +50,16 @@ pub(crate) fn push(
         text.extend_from_slice(chunk.header(fragment, mate));
     }
     text.push(b'\n');
+    put_body(&read, span, text);
+    Ok(())
+}
+
+/// Appends what follows the header line.
+pub(crate) fn put_body(read: &Read<'_>, span: Span, text: &mut Vec<u8>) {
     text.extend_from_slice(&read.seq[span.range()]);
     text.extend_from_slice(b"\n+\n");
     text.extend_from_slice(&read.qual.unwrap_or_default()[span.range()]);
     text.push(b'\n');
-    Ok(())
 }
 
 #[cfg(test)]

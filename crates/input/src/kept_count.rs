@@ -7,6 +7,7 @@ use crate::cutter::Cutting;
 use crate::granted::survey;
 use crate::regular::Regular;
 use crate::runs::{RecordRun, RecordRuns};
+use crate::saved::PlacedParts;
 use crate::table::{ChunkStart, RawChunks, Table};
 use crate::trimmed::{Piece, Reducer};
 use std::collections::BTreeMap;
@@ -28,24 +29,25 @@ struct Counted<'r> {
 }
 
 impl Counted<'_> {
-    /// Adds a piece; false if nothing more counts.
-    fn add(&mut self, number: u64, piece: Option<Piece>) -> bool {
+    /// Adds a piece; false if nothing more counts. Gives parts of saved reads that are to be written.
+    fn add(&mut self, number: u64, piece: Option<Piece>) -> (bool, PlacedParts) {
+        let mut placed = Vec::new();
         self.waiting.insert(number, piece);
         while !self.is_faulty
             && let Some(piece) = self.waiting.remove(&self.next)
         {
             self.next += 1;
-            let Some(piece) = piece else {
+            let Some(mut piece) = piece else {
                 self.is_faulty = true;
                 self.out.put(0);
                 break;
             };
-            self.reducer.count(&piece);
+            self.reducer.take_counts(&mut piece, &mut placed);
             let runs = runs(&piece);
             self.out.put(runs.len() as u64 + 1);
             runs.into_iter().for_each(|run| run.put(&mut self.out));
         }
-        !self.is_faulty
+        (!self.is_faulty, placed)
     }
 }
 
@@ -111,7 +113,9 @@ pub(crate) fn count(
                 Err(error) => return Err(error),
             };
             let is_faulty = piece.is_none();
-            if !counted.lock().unwrap_or_else(PoisonError::into_inner).add(number, piece) || is_faulty {
+            let (goes_on, placed) = counted.lock().unwrap_or_else(PoisonError::into_inner).add(number, piece);
+            reducer.write(placed)?;
+            if !goes_on || is_faulty {
                 return Ok(());
             }
         }

@@ -8,6 +8,7 @@ use crate::header;
 use crate::open::{OpenedFile, WhenRead, bam_without_end, look, no_end_marker};
 use crate::parse::{FragmentLayout, PairsAlone, TextFormat};
 use crate::regular::FileCoding;
+use crate::saved::SavedReads;
 use crate::text::open_raw;
 use crate::trimming::{Trimmed, Trimming};
 use std::collections::HashMap;
@@ -43,6 +44,8 @@ pub struct OpenLane {
     pub(crate) barcodes: Barcodes,
     /// What trims its reads, if they are trimmed.
     pub(crate) trimmed: Option<Arc<Trimmed>>,
+    /// Where reads that stay, and those that are dropped, are written, if they are.
+    pub(crate) saved: Option<Arc<SavedReads>>,
     /// Pairs and single reads of BAM, as they are parsed.
     pub(crate) seen: Option<Arc<SeenMates>>,
     /// What the user should know of the input, a sentence each.
@@ -124,7 +127,17 @@ impl OpenLane {
         files.iter_mut().for_each(OpenedFile::close);
         let bam = files.iter().find(|file| file.is_bam());
         let seen = bam.map(|bam| Arc::new(SeenMates::of(bam.path.clone())));
-        Ok(OpenLane { files, layout, first: None, carried, barcodes: Barcodes::default(), trimmed: None, seen, notes })
+        Ok(OpenLane {
+            files,
+            layout,
+            first: None,
+            carried,
+            barcodes: Barcodes::default(),
+            trimmed: None,
+            saved: None,
+            seen,
+            notes,
+        })
     }
 
     /// Closes the files that can be opened again.
@@ -180,6 +193,19 @@ impl OpenLane {
         self.trimmed = Some(Arc::new(Trimmed::new(trimming, &mut self.files, is_paired)?));
         self.close();
         Ok(self)
+    }
+
+    /// The same lane, whose reads are saved, those that stay and those that are dropped, when they are dealt; of a lane
+    /// that is counted, when that is done ([`OpenLane::count_kept`]).
+    #[must_use]
+    pub fn saving(mut self, saved: Option<Arc<SavedReads>>) -> Self {
+        self.saved = saved;
+        self
+    }
+
+    /// Where its reads are saved.
+    pub fn saved(&self) -> Option<Arc<SavedReads>> {
+        self.saved.clone()
     }
 
     /// What came of trimming its reads, when all were dealt.

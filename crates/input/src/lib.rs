@@ -59,6 +59,7 @@ mod regular;
 mod runs;
 mod sam;
 mod sample;
+mod saved;
 mod seen;
 mod segment;
 pub mod sizes;
@@ -79,6 +80,7 @@ pub use open::WhenRead;
 pub use parse::{PairsAlone, fastq_parser};
 pub use sam::convert_if_asked;
 pub use sample::mean_read_length;
+pub use saved::{SavedFile, SavedReads};
 pub use table::Table;
 pub use trimming::{Trimmed, Trimming};
 pub use zerohop_trim::{

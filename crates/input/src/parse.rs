@@ -33,6 +33,8 @@ pub(crate) enum FragmentLayout {
 pub enum PairsAlone {
     /// A file for each mate, of reads that are not aligned.
     UnalignedByMate,
+    /// A file for each mate, of reads that stay or are dropped.
+    SavedByMate,
     /// A read structure for each mate.
     ReadStructures,
 }
@@ -42,6 +44,9 @@ impl PairsAlone {
     pub(crate) fn words(self) -> &'static str {
         match self {
             PairsAlone::UnalignedByMate => "a '%' in the name of --unaligned stands for mates: leave out the '%'",
+            PairsAlone::SavedByMate => {
+                "a '%' in the name of --save-trimmed or --save-failed stands for mates: leave out the '%'"
+            }
             PairsAlone::ReadStructures => "two read structures are for two mates: align single reads separately",
         }
     }

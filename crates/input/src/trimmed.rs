@@ -8,6 +8,7 @@
 use crate::cutter::{CutChunk, Cutter};
 use crate::errors::fault_of;
 use crate::kept;
+use crate::saved::{PlacedParts, SavedReads, SavedText};
 use crate::segment::{RecordMarks, Segment};
 use crate::stream::{AllChunks, CutEmit, StreamEmitter};
 use crate::trimming::{Trimmed, input_error};
@@ -20,7 +21,7 @@ use zerohop_model::directed::Directed;
 use zerohop_model::engine::Cut;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed, Emit, Emitted, Parse};
-use zerohop_trim::{Counts, Span};
+use zerohop_trim::{Counts, Outcome, Span};
 
 /// Raw chunks have about so many bases.
 pub(crate) const RAW_CUT: Cut = Cut::at(if cfg!(test) { 1000 } else { 300_000 });
@@ -47,6 +48,8 @@ pub(crate) struct Piece {
     /// Of each input.
     pub(crate) segments: Vec<Segment>,
     counts: Counts,
+    /// For each file of saved reads.
+    saved: Vec<Vec<u8>>,
 }
 
 /// What stays of the raw chunks, in their order.
@@ -90,17 +93,20 @@ impl Kept {
         }
     }
 
-    /// Adds what stays of raw chunk `number`.
-    fn add(&mut self, number: u64, piece: Piece, reducer: &Reducer) {
+    /// Adds what stays of raw chunk `number`. Gives parts of saved reads that are to be written.
+    fn add(&mut self, number: u64, piece: Piece, reducer: &Reducer) -> PlacedParts {
         let started = Instant::now();
+        let mut placed = Vec::new();
         self.waiting.insert(number, piece);
-        while let Some(Piece { segments, counts }) = self.waiting.remove(&self.next) {
+        while let Some(mut piece) = self.waiting.remove(&self.next) {
             self.next += 1;
-            reducer.add(&counts);
+            reducer.take_counts(&mut piece, &mut placed);
+            let Piece { segments, .. } = piece;
             segments.into_iter().enumerate().for_each(|(input, segment)| self.cutter.push(input, segment));
         }
         self.see_end();
         self.serial += started.elapsed();
+        placed
     }
 
     /// Notes that there are so many raw chunks.
@@ -161,6 +167,8 @@ pub(crate) struct Reducer {
     pub(crate) has_places: bool,
     /// Whether it counts what is trimmed.
     pub(crate) counts: bool,
+    /// Where reads are saved, if they are.
+    pub(crate) saved: Option<Arc<SavedReads>>,
 }
 
 impl Reducer {
@@ -172,58 +180,81 @@ impl Reducer {
         self.parser.parse(chunk)?;
         let mut texts = vec![(Vec::new(), RecordMarks::default()); self.inputs.count()];
         let mut fault = None;
-        let mut keep = |number: usize, spans: &[Span]| {
-            for (mate, span) in spans.iter().enumerate() {
-                let (text, marks) = match self.inputs {
-                    Inputs::One | Inputs::Interleaved => &mut texts[0],
-                    Inputs::Two => &mut texts[mate],
-                };
-                if self.inputs != Inputs::Interleaved || mate == 0 {
-                    marks.push(text.len(), marks.bases);
+        let mut saved = self.saved.as_deref().map(SavedText::new);
+        let each = |number: usize, outcome: Outcome<&[Span]>| {
+            let mut add = || -> Result<(), (usize, String)> {
+                if let Some(saved) = &mut saved {
+                    saved.add(chunk, number, &outcome, &self.directed)?;
                 }
-                if self.inputs == Inputs::Interleaved && mate == 0 {
-                    marks.records_before.push(marks.records);
+                let Outcome::Kept(spans) = outcome else { return Ok(()) };
+                for (mate, span) in spans.iter().enumerate() {
+                    let (text, marks) = match self.inputs {
+                        Inputs::One | Inputs::Interleaved => &mut texts[0],
+                        Inputs::Two => &mut texts[mate],
+                    };
+                    if self.inputs != Inputs::Interleaved || mate == 0 {
+                        marks.push(text.len(), marks.bases);
+                    }
+                    if self.inputs == Inputs::Interleaved && mate == 0 {
+                        marks.records_before.push(marks.records);
+                    }
+                    marks.records += 1;
+                    marks.bases += span.len() as u32;
+                    kept::push(text, chunk, (number, mate), *span, &self.directed).map_err(|what| (mate, what))?;
                 }
-                marks.records += 1;
-                marks.bases += span.len() as u32;
-                if let Err(what) = kept::push(text, chunk, (number, mate), *span, &self.directed) {
-                    let path = |text| self.parser.path(text);
-                    fault.get_or_insert_with(|| fault_of(chunk, (number, mate), (path, self.has_places), what));
-                }
+                Ok(())
+            };
+            if let Err((mate, what)) = add() {
+                let path = |text| self.parser.path(text);
+                fault.get_or_insert_with(|| fault_of(chunk, (number, mate), (path, self.has_places), what));
             }
         };
         let counts = match &self.trimmed {
-            Some(trimmed) if self.counts => trimmed.trim(chunk, keep),
+            Some(trimmed) if self.counts => trimmed.trim(chunk, each),
             Some(trimmed) => {
-                trimmed.trim_uncounted(chunk, keep);
+                trimmed.trim_uncounted(chunk, each);
                 Counts::default()
             }
             None => {
-                for number in 0..chunk.len() {
-                    let whole = |read: Read<'_>| Span { start: 0, end: read.seq.len() as u32 };
-                    keep(number, &chunk.fragment(number).reads().map(whole).collect::<Vec<_>>());
-                }
+                keep_all(chunk, each);
                 Counts::default()
             }
         };
+        let saved = saved.map_or(Ok(Vec::new()), SavedText::parts)?;
         match fault {
             Some(fault) => Err(fault.into()),
             None => {
                 let segments = texts.into_iter().map(|(text, marks)| Segment::new(text, marks)).collect();
-                Ok(Piece { segments, counts })
+                Ok(Piece { segments, counts, saved })
             }
         }
     }
 
-    /// Adds what was counted of a piece, in the order of the input.
-    pub(crate) fn count(&self, piece: &Piece) {
-        self.add(&piece.counts);
+    /// Takes what was counted of a piece, in the order of the input, and gives what of it is saved its place.
+    pub(crate) fn take_counts(&self, piece: &mut Piece, placed: &mut PlacedParts) {
+        if let Some(trimmed) = self.trimmed.as_ref().filter(|_| self.counts) {
+            trimmed.add(&piece.counts);
+        }
+        if let Some(saved) = &self.saved {
+            saved.place(std::mem::take(&mut piece.saved), placed);
+        }
     }
 
-    fn add(&self, counts: &Counts) {
-        if let Some(trimmed) = self.trimmed.as_ref().filter(|_| self.counts) {
-            trimmed.add(counts);
-        }
+    /// Writes what is saved of pieces.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn write(&self, placed: PlacedParts) -> Result<(), Error> {
+        self.saved.as_ref().map_or(Ok(()), |saved| saved.write(placed))
+    }
+}
+
+/// All of all fragments.
+fn keep_all(chunk: &Chunk, mut each: impl FnMut(usize, Outcome<&[Span]>)) {
+    for number in 0..chunk.len() {
+        let whole = |read: Read<'_>| Span { start: 0, end: read.seq.len() as u32 };
+        let spans: Vec<Span> = chunk.fragment(number).reads().map(whole).collect();
+        each(number, Outcome::Kept(&spans));
     }
 }
 
@@ -266,7 +297,10 @@ impl TrimmedClaim {
             Err(error) => Err(error),
         };
         match reduced {
-            Ok(piece) => self.kept().add(number, piece, &self.reducer),
+            Ok(piece) => {
+                let placed = self.kept().add(number, piece, &self.reducer);
+                self.reducer.write(placed)?;
+            }
             Err(error) => self.kept().fail_at(number, input_error(error)?),
         }
         self.spare().push(chunk);
@@ -340,7 +374,10 @@ impl CutEmit for TrimmedEmit {
                 Err(error) => Err(error),
             };
             match reduced {
-                Ok(piece) => self.kept.add(number, piece, &self.reducer),
+                Ok(piece) => {
+                    let placed = self.kept.add(number, piece, &self.reducer);
+                    self.reducer.write(placed)?;
+                }
                 Err(error) => self.kept.fail_at(number, input_error(error)?),
             }
         }

@@ -122,18 +122,18 @@ impl Trimmed {
         *locked(&self.counts) += counts;
     }
 
-    /// Trims the reads of a chunk: gives `keep` the number of each fragment that stays, and what stays of its reads.
-    pub(crate) fn trim(&self, chunk: &Chunk, keep: impl FnMut(usize, &[Span])) -> Counts {
+    /// Trims the reads of a chunk: gives `each` the number of each fragment, and what stays of its reads.
+    pub(crate) fn trim(&self, chunk: &Chunk, each: impl FnMut(usize, Outcome<&[Span]>)) -> Counts {
         let mut counts = Counts::default();
         let mut statistics = self.has_statistics.then(|| locked(&self.statistics).pop().unwrap_or_default());
-        trim(&self.trimmer, chunk, (&mut counts, statistics.as_mut()), keep);
+        trim(&self.trimmer, chunk, (&mut counts, statistics.as_mut()), each);
         locked(&self.statistics).extend(statistics);
         counts
     }
 
     /// The same of reads that come again: nothing of it is counted.
-    pub(crate) fn trim_uncounted(&self, chunk: &Chunk, keep: impl FnMut(usize, &[Span])) {
-        trim(&self.trimmer, chunk, (&mut Counts::default(), None), keep);
+    pub(crate) fn trim_uncounted(&self, chunk: &Chunk, each: impl FnMut(usize, Outcome<&[Span]>)) {
+        trim(&self.trimmer, chunk, (&mut Counts::default(), None), each);
     }
 }
 
@@ -141,7 +141,7 @@ fn trim(
     trimmer: &Trimmer,
     chunk: &Chunk,
     (counts, mut statistics): (&mut Counts, Option<&mut Statistics>),
-    mut keep: impl FnMut(usize, &[Span]),
+    mut each: impl FnMut(usize, Outcome<&[Span]>),
 ) {
     for (number, fragment) in chunk.fragments().enumerate() {
         let first = read(fragment.first);
@@ -152,8 +152,9 @@ fn trim(
                 if let Some(statistics) = &mut statistics {
                     statistics.add_pair(reads, &outcome);
                 }
-                if let Outcome::Kept(spans) = outcome {
-                    keep(number, &spans);
+                match &outcome {
+                    Outcome::Kept(spans) => each(number, Outcome::Kept(spans)),
+                    Outcome::Dropped(failed) => each(number, Outcome::Dropped(*failed)),
                 }
             }
             None => {
@@ -161,8 +162,9 @@ fn trim(
                 if let Some(statistics) = &mut statistics {
                     statistics.add_single(first, &outcome);
                 }
-                if let Outcome::Kept(span) = outcome {
-                    keep(number, &[span]);
+                match outcome {
+                    Outcome::Kept(span) => each(number, Outcome::Kept(&[span])),
+                    Outcome::Dropped(failed) => each(number, Outcome::Dropped(failed)),
                 }
             }
         }

@@ -95,7 +95,7 @@ impl Counts {
             Outcome::Kept(spans) => {
                 self.after.iter_mut().zip(spans).for_each(|(after, span)| *after += amount(span.len()));
             }
-            Outcome::Dropped(reason) => self.dropped[*reason as usize] += N as u64,
+            Outcome::Dropped(failed) => self.dropped[failed.reason() as usize] += N as u64,
         }
         outcome
     }

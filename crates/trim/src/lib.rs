@@ -64,7 +64,7 @@ pub use options::{
     AdapterOptions, AdapterSequence, EndOptions, LengthFilter, Options, OverlapOptions, PolyG, PolyGOptions,
     QualityFilter, Window, WindowOptions,
 };
-pub use outcome::Outcome;
+pub use outcome::{Failed, Outcome};
 pub use read::{Read, Span};
 pub use report::{FASTP_VERSION, fastp_json};
 pub use trimmer::Trimmer;

@@ -6,7 +6,7 @@ use crate::counts::{Amount, Counts, INSERT_UNKNOWN};
 use crate::filter::{self, Reason};
 use crate::first_reads::FirstReads;
 use crate::options::{AdapterSequence, Options, PolyG};
-use crate::outcome::Outcome;
+use crate::outcome::{Failed, Outcome};
 use crate::overlap::{self, Overlap};
 use crate::read::{Read, Span};
 use crate::{ends, poly};
@@ -82,9 +82,9 @@ impl Trimmer {
             // What is left of the other mate may be bad, too: the worse reason counts.
             (one, other) => {
                 let failure = |(read, span): (&Read<'_>, Option<Span>)| span.and_then(|span| self.failure(read, span));
-                let failures = [(&first, one), (&second, other)].map(failure).into_iter().flatten();
-                let reason = failures.fold(Reason::TooShort, Ord::max);
-                return counts.judge(&reads, Outcome::Dropped(reason));
+                let failures = [(&first, one), (&second, other)].map(failure);
+                let are_empty = [one, other].map(|span| span.is_none());
+                return counts.judge(&reads, Outcome::Dropped(Failed::empty(failures, are_empty)));
             }
         };
         let fronts = spans.map(|span| span.start as usize);
@@ -99,9 +99,11 @@ impl Trimmer {
             self.trim_poly_x(read, span, counts);
             self.limit(mate, span);
         }
-        let failures = [self.failure(&first, spans[0]), self.failure(&second, spans[1])];
-        let failure = if is_dimer { Some(Reason::AdapterDimer) } else { failures[0].max(failures[1]) };
-        counts.judge(&reads, failure.map_or(Outcome::Kept(spans), Outcome::Dropped))
+        let failures = match is_dimer {
+            true => [Some(Reason::AdapterDimer); 2],
+            false => [self.failure(&first, spans[0]), self.failure(&second, spans[1])],
+        };
+        counts.judge(&reads, Failed::of(failures).map_or(Outcome::Kept(spans), Outcome::Dropped))
     }
 
     /// Trims a read without a mate, and counts what was done.
@@ -109,14 +111,14 @@ impl Trimmer {
         let outcome = self.judge_single(&read, counts);
         let as_array = match outcome {
             Outcome::Kept(span) => Outcome::Kept([span]),
-            Outcome::Dropped(reason) => Outcome::Dropped(reason),
+            Outcome::Dropped(failed) => Outcome::Dropped(failed),
         };
         counts.judge(&[read], as_array);
         outcome
     }
 
     fn judge_single(&self, read: &Read<'_>, counts: &mut Counts) -> Outcome<Span> {
-        let Some(mut span) = self.cut(read, 0) else { return Outcome::Dropped(Reason::TooShort) };
+        let Some(mut span) = self.cut(read, 0) else { return Outcome::Dropped(Failed::single(Reason::TooShort)) };
         self.trim_poly_g(read, &mut span, counts);
         let mut is_dimer = false;
         if let Some(options) = &self.options.adapters {
@@ -127,7 +129,7 @@ impl Trimmer {
         self.trim_poly_x(read, &mut span, counts);
         self.limit(0, &mut span);
         let failure = if is_dimer { Some(Reason::AdapterDimer) } else { self.failure(read, span) };
-        failure.map_or(Outcome::Kept(span), Outcome::Dropped)
+        failure.map_or(Outcome::Kept(span), |reason| Outcome::Dropped(Failed::single(reason)))
     }
 
     fn cut(&self, read: &Read<'_>, mate: usize) -> Option<Span> {

@@ -300,11 +300,11 @@ fn trimmed(options: &Options, listed: &[String], reads: &[Naive]) -> (Result<Vec
     let outcome = match inputs[..] {
         [one, two] => match trimmer.pair([one, two], &mut counts) {
             Outcome::Kept(spans) => Ok(spans.to_vec()),
-            Outcome::Dropped(reason) => Err(reason),
+            Outcome::Dropped(failed) => Err(failed.reason()),
         },
         _ => match trimmer.single(inputs[0], &mut counts) {
             Outcome::Kept(span) => Ok(vec![span]),
-            Outcome::Dropped(reason) => Err(reason),
+            Outcome::Dropped(failed) => Err(failed.reason()),
         },
     };
     let kept = outcome.map(|spans| {

@@ -1,7 +1,7 @@
 //! The files that `zerohop align` writes.
 
 use crate::job::sorting::OfMetrics;
-use crate::job::{AlignError, Job, PlanFrom, UnalignedOptions, qc, sorting};
+use crate::job::{AlignError, Job, PlanFrom, UnalignedOptions, qc, saved, sorting};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -33,13 +33,15 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     let reads = job.lanes.iter().flat_map(|lane| &lane.files);
     let (records, indexes) = (paths(job), sorting::indexes(job));
     unaligned(job)?;
+    saved::check(job)?;
+    let saved = job.saved.paths();
     let beside: Vec<PathBuf> = job.output.unaligned.iter().flat_map(UnalignedOptions::paths).collect();
     if let Some(path) = beside.iter().find(|path| zerohop_process::is_written_in_place(path)) {
         let words = "unaligned reads can only be written to a regular file";
         return Err(AlignError::Usage(format!("{}: {words}", path.display())));
     }
     let (reports, tables) = (qc::files(job), tables(job));
-    let all = || records.iter().chain(&indexes).chain(&beside).chain(&reports).chain(&tables);
+    let all = || records.iter().chain(&indexes).chain(&beside).chain(&saved).chain(&reports).chain(&tables);
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(
         job,
@@ -66,7 +68,7 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
             more.display()
         )));
     }
-    beside.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
+    beside.iter().chain(&saved).try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
     indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
     let of_json = job.report.json.iter().chain(&job.report.mqc).chain(&job.trim_report);
     of_json.into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
@@ -88,9 +90,10 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
 /// Refuses options that are for another format.
 fn check_compression(job: &Job) -> Result<(), AlignError> {
     let (format, output) = (job.output.format(), &job.output);
-    let is_compressed = matches!(format, Format::Bam { .. } | Format::Cram { .. }) || output.unaligned.is_some();
+    let has_reads = output.unaligned.is_some() || !job.saved.paths().is_empty();
+    let is_compressed = matches!(format, Format::Bam { .. } | Format::Cram { .. }) || has_reads;
     let words = if output.level.is_some() && !is_compressed {
-        "--level is for BAM and CRAM, and for compressed files of unaligned reads: name the output .bam or .cram"
+        "--level is for BAM and CRAM, and for compressed files of reads: name the output .bam or .cram"
     } else if output.cram_version.is_some() && !matches!(format, Format::Cram { .. }) {
         "--cram-version is for CRAM: name the output .cram, or give --format cram"
     } else if output.reference_uri.is_some() && !matches!(format, Format::Cram { .. }) {
@@ -136,7 +139,9 @@ fn tables(job: &Job) -> Vec<PathBuf> {
 /// Wrong usage.
 pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
     let standard_output = job.output.path.is_none().then(|| PathBuf::from("-")).into_iter().collect();
-    let outputs = [standard_output, all_paths(job), sorting::indexes(job), qc::files(job), logs_there(job)].concat();
+    let outputs =
+        [standard_output, all_paths(job), job.saved.paths(), sorting::indexes(job), qc::files(job), logs_there(job)]
+            .concat();
     Ok(overwrite::apart(inputs, outputs.iter().chain(&tables(job)))?)
 }
 

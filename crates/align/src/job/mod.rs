@@ -6,6 +6,7 @@ pub(crate) mod identity;
 pub mod lanes;
 pub(crate) mod product;
 pub(crate) mod qc;
+pub(crate) mod saved;
 pub(crate) mod sorting;
 
 pub use error::AlignError;
@@ -14,7 +15,7 @@ use lanes::ReadGroups;
 pub use qc::{MosdepthOptions, PicardOptions, QcOptions};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zerohop_input::{Barcodes, LaneSpec, Trimming};
 use zerohop_model::directed::Directed;
@@ -35,6 +36,8 @@ pub const NULL: &str = "null";
 pub const BAM_LEVEL: u8 = 1;
 /// The compression level of CRAM, and of reads that were not aligned.
 pub const LEVEL: u8 = 6;
+/// Compression level of trimmed and of dropped reads, which is that of fastp.
+pub const SAVED_LEVEL: u8 = 4;
 /// How long an instance, or another rank, may be silent unless the job says otherwise.
 pub const HANG_LIMIT: Duration = Duration::from_secs(1800);
 
@@ -65,6 +68,8 @@ pub struct Job {
     pub trimming: Option<Trimming>,
     /// The file of fastp's report of trimming.
     pub trim_report: Option<PathBuf>,
+    /// The files of the trimmed reads, and of those that are dropped.
+    pub saved: SavedPaths,
     /// Reads or pairs of each lane that are aligned; all by default. They are counted before they are trimmed.
     pub first: Option<u64>,
     /// The aligner, by its name.
@@ -152,14 +157,43 @@ impl UnalignedOptions {
     /// assert_eq!(unaligned.paths(), ["rest_1.fq.gz", "rest_2.fq.gz"].map(std::path::PathBuf::from));
     /// ```
     pub fn paths(&self) -> Vec<PathBuf> {
-        let name = self.path.file_name().unwrap_or_default().as_bytes();
-        match name.iter().position(|&b| b == b'%') {
-            None => vec![self.path.clone()],
-            Some(at) => {
-                let of_mate = |mate| OsString::from_vec([&name[..at], mate, &name[at + 1..]].concat());
-                [b"1", b"2"].map(|mate| self.path.with_file_name(of_mate(mate))).into()
-            }
+        mate_paths(&self.path)
+    }
+}
+
+/// A file, or those of the first and the second mates: a `%` in its name stands for 1 and 2.
+pub(crate) fn mate_paths(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    match name.iter().position(|&b| b == b'%') {
+        None => vec![path.to_owned()],
+        Some(at) => {
+            let of_mate = |mate| OsString::from_vec([&name[..at], mate, &name[at + 1..]].concat());
+            [b"1", b"2"].map(|mate| path.with_file_name(of_mate(mate))).into()
         }
+    }
+}
+
+/// Where reads go that are trimmed: FASTQ, plain or compressed, by the suffix. A `%` in a name stands for 1 and 2: the
+/// mates of pairs have a file each then.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SavedPaths {
+    /// What stays of them.
+    pub trimmed: Option<PathBuf>,
+    /// Whole reads that are dropped, with the reason behind their names.
+    pub failed: Option<PathBuf>,
+}
+
+impl SavedPaths {
+    /// The names that were given, with their options.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+        [("--save-trimmed", &self.trimmed), ("--save-failed", &self.failed)]
+            .into_iter()
+            .filter_map(|(option, path)| Some((option, path.as_ref()?)))
+    }
+
+    /// The files.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.named().flat_map(|(_, path)| mate_paths(path)).collect()
     }
 }
 
@@ -332,6 +366,7 @@ impl Job {
             barcodes: Barcodes::default(),
             trimming: None,
             trim_report: None,
+            saved: SavedPaths::default(),
             first: None,
             engine: STROBEALIGN.to_owned(),
             read_length: None,

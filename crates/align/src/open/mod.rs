@@ -1,8 +1,9 @@
 //! The files of a job, opened: lanes of reads (here), with what their headers say ([`carried`]), and the output
-//! ([`output`]), once its header is known.
+//! ([`output`]), once its header is known; the files of trimmed reads ([`saved`]).
 
 mod carried;
 pub mod output;
+pub mod saved;
 
 use crate::job::{AlignError, Job};
 use zerohop_input::OpenLane;

@@ -2,8 +2,10 @@
 
 use super::{failed, gather};
 use crate::job::AlignError;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use zerohop_input::{OpenLane, Table};
+use zerohop_input::{OpenLane, SavedReads, Table};
 use zerohop_model::engine::Cut;
 use zerohop_ranks::Transport;
 
@@ -33,6 +35,7 @@ pub fn count(
             false => table,
             true => {
                 let counts = gather::at_first(transport, lane.count_kept(&table, rank, ranks, threads)?)?;
+                lane.saved().map_or(Ok(()), |saved| put_together(transport, &saved))?;
                 if let Some(trimmed) = lane.trimmed() {
                     let all = gather::at_first(transport, trimmed.to_bytes().map_err(failed)?)?;
                     if rank == 0 {
@@ -44,4 +47,26 @@ pub fn count(
         });
     }
     Ok(tables)
+}
+
+/// Has the first rank append what the others have saved of a lane to what it has saved itself.
+fn put_together(transport: &dyn Transport, saved: &SavedReads) -> Result<(), AlignError> {
+    let is_first = transport.rank() == 0;
+    let own: Vec<(PathBuf, u64)> = match is_first {
+        true => Vec::new(),
+        false => saved.files().map(|file| (file.written_at(), file.take_length())).collect(),
+    };
+    let of_others = gather::values_at_first(transport, &own)?;
+    for parts in of_others {
+        for (file, (path, length)) in saved.files().zip(parts).filter(|(_, (_, length))| *length > 0) {
+            let part = File::open(&path).map_err(|error| cannot_read(&path, &error))?;
+            file.append(&part, length)?;
+        }
+    }
+    transport.barrier().map_err(failed)
+}
+
+fn cannot_read(path: &Path, error: &std::io::Error) -> AlignError {
+    let path = path.display();
+    AlignError::Failed(format!("{path}: reads that another rank has saved cannot be read: {error}"))
 }

@@ -20,13 +20,13 @@ use zerohop_report::RankSummary;
 pub fn finish(
     part: RankPart<'_>,
     job: &Job,
-    written: WrittenFiles,
+    mut written: WrittenFiles,
     report: &mut RunReport,
     threads: usize,
 ) -> Result<Option<Vec<RankSummary>>, AlignError> {
     if part.transport.rank() == 0 {
         // Before the job is complete: after that nobody could make them.
-        written.metrics()?.into_iter().try_for_each(NewFile::complete)?;
+        written.take_metrics()?.into_iter().try_for_each(NewFile::complete)?;
     }
     let dealt = part.dealt()?;
     // As far as there was something to be written.

@@ -66,6 +66,10 @@ impl Processes for AllRanks<'_> {
         self.transport.size()
     }
 
+    fn rank(&self) -> usize {
+        self.transport.rank()
+    }
+
     fn share(&self) -> &dyn MachineShare {
         &self.share
     }

@@ -84,7 +84,9 @@ pub fn made_of(sample: &SampleJob) -> Identity {
         .with_option("the reports of --qc, with --mosdepth", &reports)
         .with("--picard-metrics", picard)
         .with("--stats-reference", stats_reference)
-        .with_option("the files of --unaligned", &unaligned);
+        .with_option("the files of --unaligned", &unaligned)
+        .with_option("the files of --save-trimmed", &job.saved.trimmed.as_ref().map(|path| path.display().to_string()))
+        .with_option("the files of --save-failed", &job.saved.failed.as_ref().map(|path| path.display().to_string()));
     let described = job.external.engine_file.iter().map(|file| ("the description", file));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files).map(|file| ("the reads", file));
     // They are all that there is of the reference then.

@@ -21,7 +21,7 @@ use crate::engines::embedded::taken::ReadsTaken;
 use crate::engines::{self, descriptors};
 use crate::job::lanes::ReadGroups;
 use crate::job::qc::QcOptions;
-use crate::job::{AlignError, Job, PlanFrom, RankOptions, RecordFormat, UnalignedOptions, files, product, qc, sorting};
+use crate::job::{AlignError, Job, PlanFrom, RankOptions, RecordFormat, files, product, qc, sorting};
 use crate::run::{MachineShare, OneProcess, WholeMachine};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,7 +62,8 @@ impl SampleJob {
         let metrics = sorting::metrics(&self.job).map(|(_, path)| path);
         let tables = self.job.report.mqc.iter().chain(&self.job.trim_report).chain([&self.report]);
         let tables = tables.cloned().chain(metrics);
-        let records = [files::all_paths(&self.job), sorting::indexes(&self.job), qc::files(&self.job)].concat();
+        let reads = self.job.saved.paths();
+        let records = [files::all_paths(&self.job), reads, sorting::indexes(&self.job), qc::files(&self.job)].concat();
         records.into_iter().chain(tables).collect()
     }
 }
@@ -70,9 +71,9 @@ impl SampleJob {
 /// Aligns all samples of a sheet as `base` says, which has no reads, output or reports, and writes their files to
 /// `folder`: `NAME.bam` (or .sam, .cram, and .paf or .tsv where the engine makes these), `NAME.json`,
 /// `NAME_mqc.json`, `NAME.markdup.txt` if duplicates are marked, `NAME.family_sizes.txt` and
-/// `NAME.grouping_metrics.txt` of UMIs, `NAME.fastp.json` if reads are trimmed, and `NAME.unaligned` with the
-/// ending that stands in `base` for the file of unaligned reads. With `resume`, samples that are complete are left
-/// as they are.
+/// `NAME.grouping_metrics.txt` of UMIs, `NAME.fastp.json` if reads are trimmed, and `NAME.unaligned`, `NAME.trimmed`
+/// and `NAME.failed` with the endings that stand in `base` for the files of such reads. With `resume`, samples that are
+/// complete are left as they are.
 ///
 /// # Errors
 /// Options that are not for samples; an index that cannot be had; the names of the samples that failed.
@@ -173,12 +174,16 @@ fn check(base: &Job) -> Result<(), AlignError> {
         let words = "--qc=PREFIX: with --samples the reports of each have the names of its records: give --qc alone";
         return Err(AlignError::Usage(words.to_owned()));
     }
-    if let Some(UnalignedOptions { path, .. }) = &base.output.unaligned
-        && !is_ending(path)
-    {
+    let unaligned = base.output.unaligned.as_ref().map(|unaligned| ("--unaligned", &unaligned.path));
+    if let Some((option, path)) = unaligned.into_iter().chain(base.saved.named()).find(|(_, path)| !is_ending(path)) {
+        let (what, bam) = match option {
+            "--unaligned" => ("unaligned", ", .bam"),
+            "--save-trimmed" => ("trimmed", ""),
+            _ => ("failed", ""),
+        };
         return Err(AlignError::Usage(format!(
-            "--unaligned {}: with --samples this is the ending alone: .fq.gz, .fastq.gz, .fq, .fastq or .bam, so that \
-             reads that were not aligned go to NAME.unaligned.fq.gz; or _%.fq.gz and so on, for a file of each mate",
+            "{option} {}: with --samples this is the ending alone: .fq.gz, .fastq.gz, .fq, .fastq{bam}, so that the \
+             reads go to NAME.{what}.fq.gz; or _%.fq.gz and so on, for a file of each mate",
             path.display()
         )));
     }
@@ -241,10 +246,14 @@ fn ready(
         RecordFormat::Paf => ".paf",
         RecordFormat::Abundances => ".tsv",
     }));
-    if let Some(unaligned) = &mut job.output.unaligned {
-        let ending = unaligned.path.display().to_string();
+    let unaligned = job.output.unaligned.as_mut().map(|unaligned| &mut unaligned.path);
+    let reads =
+        [("unaligned", unaligned), ("trimmed", job.saved.trimmed.as_mut()), ("failed", job.saved.failed.as_mut())];
+    for (what, path) in reads {
+        let Some(path) = path else { continue };
+        let ending = path.display().to_string();
         let ending = ending.strip_prefix("_%").filter(|_| is_single(&open)).unwrap_or(&ending);
-        unaligned.path = file(&format!(".unaligned{ending}"));
+        *path = file(&format!(".{what}{ending}"));
     }
     if let Some(sorting) = &mut job.output.sorting {
         sorting.metrics = sorting.marking.map(|_| file(".markdup.txt"));

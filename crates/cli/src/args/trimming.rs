@@ -32,6 +32,21 @@ pub struct TrimArgs {
     /// With --trim: write fastp's report to FILE, which MultiQC reads
     #[arg(long, value_name = "FILE", requires = "trim", hide_short_help = true)]
     pub fastp_json: Option<PathBuf>,
+
+    /// With --trim: write what stays of the reads to FILE, too: FASTQ (.fq.gz, .fq)
+    ///
+    /// The mates of a pair follow one another; a '%' in the name stands for 1 and 2, for one file per mate:
+    /// trimmed_%.fq.gz. They are compressed in blocks, at level 4 as by fastp, or at --level. Optional fields stand
+    /// behind tabs, as 'samtools fastq -T' writes them. With --samples FILE is the ending alone, as for --unaligned.
+    #[arg(long, value_name = "FILE", requires = "trim", hide_short_help = true)]
+    pub save_trimmed: Option<PathBuf>,
+
+    /// With --trim: write the reads that are dropped to FILE, with the reason behind their names
+    ///
+    /// Names and reasons are as for --save-trimmed and fastp's --failed_out; pairs of which both mates are bad, which
+    /// fastp leaves out, are there, too.
+    #[arg(long, value_name = "FILE", requires = "trim", hide_short_help = true)]
+    pub save_failed: Option<PathBuf>,
 }
 
 impl TrimArgs {

@@ -61,7 +61,7 @@ const ROWS: &[(&str, &str)] = &[
         "align --level 10 ../ref.fa 1.fq",
     ),
     (
-        "--level is for BAM and CRAM, and for compressed files of unaligned reads: name the output .bam or .cram",
+        "--level is for BAM and CRAM, and for compressed files of reads: name the output .bam or .cram",
         "align --level 3 -o ../out/x.sam ../ref.fa 1.fq",
     ),
     (
