@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use zerohop_input::{LaneSpec, OpenLane, Shared, Table};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Cut;
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed, Deal, Emitted, Grant, Granted, Lane, Parse};
 
 /// The longest read allowed here: within what a fuzzer writes.
@@ -34,8 +34,19 @@ pub struct Manner {
 /// # Errors
 /// What dealing or parsing says.
 pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
+    deal_prepared(files, manner, &Ok)
+}
+
+/// What is done to a lane before it is dealt.
+pub type Prepare<'p> = &'p dyn Fn(OpenLane) -> Result<OpenLane, InputError>;
+
+/// The chunks of the lane of `files` that was prepared.
+///
+/// # Errors
+/// What preparing, dealing or parsing says.
+pub fn deal_prepared(files: &[&Path], manner: Manner, prepare: Prepare<'_>) -> Result<Chunks, Error> {
     let files = files.iter().map(|path| path.to_path_buf()).collect();
-    let mut lane = OpenLane::open(&LaneSpec { files, interleaved: manner.interleaved })?;
+    let mut lane = prepare(OpenLane::open(&LaneSpec { files, interleaved: manner.interleaved })?)?;
     if manner.sampled {
         zerohop_input::mean_read_length(std::slice::from_mut(&mut lane))?;
     }
@@ -51,13 +62,33 @@ pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
 /// # Errors
 /// What counting, dealing or parsing says, on any rank.
 pub fn deal_over(files: &[&Path], manner: Manner, ranks: usize) -> Result<Chunks, Error> {
+    deal_over_prepared(files, manner, ranks, &Ok)
+}
+
+/// The same of a lane that was prepared.
+///
+/// # Errors
+/// What preparing, counting, dealing or parsing says, on any rank.
+pub fn deal_over_prepared(
+    files: &[&Path],
+    manner: Manner,
+    ranks: usize,
+    prepare: Prepare<'_>,
+) -> Result<Chunks, Error> {
     let files: Vec<PathBuf> = files.iter().map(|path| path.to_path_buf()).collect();
-    let open = || OpenLane::open(&LaneSpec { files: files.clone(), interleaved: manner.interleaved });
+    let open = || prepare(OpenLane::open(&LaneSpec { files: files.clone(), interleaved: manner.interleaved })?);
     let cut = Cut::at(manner.closes_past.saturating_add(1));
     let lane = open()?;
     let table = if lane.is_counted() {
         let counts = (0..ranks).map(|rank| lane.count(rank, ranks, 1)).collect::<Result<Vec<_>, _>>()?;
-        Some(Arc::new(Table::from_bytes(&lane.table(&counts, cut)?.to_bytes()).unwrap()))
+        let mut table = Arc::new(Table::from_bytes(&lane.table(&counts, cut)?.to_bytes()).unwrap());
+        if lane.is_dealt_again() {
+            let counts =
+                (0..ranks).map(|rank| lane.count_kept(&table, rank, ranks, 2)).collect::<Result<Vec<_>, _>>()?;
+            let kept = Table::clone(&table).with_kept(&counts, cut);
+            table = Arc::new(Table::from_bytes(&kept.to_bytes()).unwrap());
+        }
+        Some(table)
     } else {
         None
     };

@@ -31,8 +31,13 @@ pub type Chunks = Vec<Vec<Read>>;
 
 /// The chunks of `texts`; `None` where anything is wrong with them.
 pub fn chunks(texts: &[Vec<u8>], layout: Layout, closes_past: u64, max_read_bases: usize) -> Option<Chunks> {
+    Some(cut(fragments(texts, layout, max_read_bases)?, closes_past))
+}
+
+/// The fragments of `texts`; `None` where anything is wrong with them.
+pub fn fragments(texts: &[Vec<u8>], layout: Layout, max_read_bases: usize) -> Option<Vec<Vec<Read>>> {
     let files: Vec<Vec<Read>> = texts.iter().map(|text| reads(text, max_read_bases)).collect::<Option<_>>()?;
-    let fragments: Vec<Vec<Read>> = match (layout, &files[..]) {
+    Some(match (layout, &files[..]) {
         (Layout::Pairs, [ones, twos]) => {
             let in_step = ones.len() == twos.len() && ones.iter().zip(twos).all(|(one, two)| one.name == two.name);
             in_step.then(|| ones.iter().zip(twos).map(|(one, two)| vec![one.clone(), two.clone()]).collect())?
@@ -48,8 +53,7 @@ pub fn chunks(texts: &[Vec<u8>], layout: Layout, closes_past: u64, max_read_base
             fragments
         }
         _ => files.into_iter().flatten().map(|read| vec![read]).collect(),
-    };
-    Some(cut(fragments, closes_past))
+    })
 }
 
 /// Fragments as chunks, each of which ends with the fragment that has the base behind so many.

@@ -106,6 +106,22 @@ inputs:
     doc: Regions of the probes, if they are others
     inputBinding:
       prefix: --baits
+  trim:
+    type: boolean
+    default: false
+    doc: Trim reads, and drop bad ones, as fastp does, and write its report
+    inputBinding:
+      prefix: --trim
+  trim_args:
+    type: string?
+    doc: Options of fastp for trim, in one word
+    inputBinding:
+      prefix: --trim-args
+  umi:
+    type: string?
+    doc: Duplicates by molecule, such as adjacency or paired:1, with mark_duplicates; and the sizes of their families
+    inputBinding:
+      prefix: --umi
   read_group:
     type: string?
     doc: Read group, as in '@RG\tID:x\tSM:y'
@@ -139,6 +155,10 @@ arguments:
   # CRAM names the reference, not the folder of the job: the same bytes come out of each.
   - valueFrom: |
       ${ return inputs.format == "cram" ? ["--reference-uri", inputs.reference.basename] : null; }
+  - valueFrom: |
+      ${ return inputs.trim ? ["--fastp-json", inputs.sample + ".fastp.json"] : null; }
+  - valueFrom: |
+      ${ return inputs.umi ? ["--umi-metrics", inputs.sample] : null; }
   - prefix: --json
     valueFrom: $(inputs.sample).json
   - prefix: --mqc
@@ -185,6 +205,26 @@ outputs:
     doc: Duplicates of each library, as Picard writes them
     outputBinding:
       glob: $(inputs.sample).markdup.txt
+  fastp:
+    type: File?
+    format: edam:format_3464
+    doc: fastp's report of the reads before and after trimming
+    outputBinding:
+      glob: $(inputs.sample).fastp.json
+  molecules:
+    type: File[]
+    format: edam:format_2330
+    doc: Sizes of UMI families, and why reads were left out, as fgbio writes them
+    outputBinding:
+      glob:
+        - $(inputs.sample).family_sizes.txt
+        - $(inputs.sample).grouping_metrics.txt
+  saved_reads:
+    type: File[]
+    format: edam:format_1930 # FASTQ
+    doc: What --save-trimmed and --save-failed in extra name so, after the sample
+    outputBinding:
+      glob: $(inputs.sample).*.fastq.gz
   reports:
     type: File[]
     format: edam:format_2330

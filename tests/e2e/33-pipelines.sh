@@ -75,20 +75,22 @@ aligns() {
 
 # no_output: the files in reports/ that are none of these names, in which * is anything (standard input)
 no_output() {
-    sed 's/\./\\./g; s/\*/.*/g' > names.txt
+    sed 's/\./\\./g; s/\*/.*/g; s/{\(.*\),\(.*\)}/(\1|\2)/' > names.txt
     ls reports | grep -vxE -f names.txt || true
 }
 
 # All that --qc writes is among the outputs of the nf-core module, and of the CWL description.
 reports() {
-    local left_out
+    local left_out of_reads='--trim --umi exact --barcode-name --save-trimmed reports/s.trimmed_%.fastq.gz'
     printf 'NC_001422.1\t1000\t3000\n' > regions.bed
     mkdir reports
     block align script "${values[@]}" prefix=reports/s marking=--mark-duplicates \
-        args='--qc --picard-metrics --mosdepth "--by regions.bed --thresholds 1 --quantize 0:1:"' \
+        args='--qc --picard-metrics --mosdepth "--by regions.bed --thresholds 1 --quantize 0:1:" '"$of_reads" \
+        trimming='--fastp-json reports/s.fastp.json' umis='--umi-metrics reports/s' \
         duplicates='--duplicate-metrics reports/s.markdup.txt' regions='--targets regions.bed' > reports.sh
     bash -ue reports.sh 2> /dev/null
-    [ -s reports/s.hs_metrics ] && [ -s reports/s.thresholds.bed.gz ] || fail "reports: $(ls reports)"
+    [ -s reports/s.hs_metrics ] && [ -s reports/s.thresholds.bed.gz ] && [ -s reports/s.family_sizes.txt ] &&
+        [ -s reports/s.trimmed_2.fastq.gz ] || fail "reports: $(ls reports)"
     left_out=$(sed -n 's/.*path("\(\*[^"]*\)").*/\1/p' "$PIPELINES/nf-core/modules/nf-core/zerohop/align/main.nf" |
         no_output)
     [ -z "$left_out" ] || fail "the nf-core module has no output for $left_out"
@@ -150,7 +152,8 @@ nf_core() {
     ends_as_zerohop
 
     values+=(meta.id=s format=bam reference=genome.fa lanes='--reads phix.1.fastq phix.2.fastq'
-        sorting=--sort duplicates='--duplicate-metrics s.markdup.txt' memory='--sort-memory 64M' regions= uri=)
+        sorting=--sort duplicates='--duplicate-metrics s.markdup.txt' memory='--sort-memory 64M' regions= uri= trimming=
+        umis=)
     aligns samtools marking=--mark-duplicates
     # what Groovy makes of ext.args
     grep -qF "marking = mark_duplicates && !args.contains('--mark-duplicates') ? '--mark-duplicates' : ''" \

@@ -5,7 +5,10 @@ use crate::job::{AlignError, Job};
 use crate::tell;
 use std::sync::Arc;
 use zerohop_input::{TrimCounts, TrimReason, Trimmed};
-use zerohop_model::measurement::TrimReport;
+use zerohop_model::measurement::{TrimCycles, TrimReport};
+
+/// Cycles in the summary, at most: those of short reads.
+const MOST_CYCLES: usize = 600;
 
 /// Refuses what cannot be trimmed.
 ///
@@ -37,7 +40,18 @@ pub(crate) fn report(lanes: &[Arc<Trimmed>]) -> Option<TrimReport> {
         adapter_reads: counts.adapter_reads,
         adapter_bases: counts.adapter_bases,
         adapters: [0, 1].map(|mate| lanes.iter().find_map(|lane| lane.adapter(mate)).map(str::to_owned)),
+        cycles: Trimmed::curves(lanes).map(|curves| TrimCycles {
+            quality_before: shown(curves.quality_before),
+            quality_after: shown(curves.quality_after),
+            bases_before: shown(curves.bases_before),
+        }),
     })
+}
+
+/// As much as a picture shows.
+fn shown<T>(mut cycles: Vec<T>) -> Vec<T> {
+    cycles.truncate(MOST_CYCLES);
+    cycles
 }
 
 /// fastp's report, if it is wanted.

@@ -29,8 +29,8 @@ pub struct SavedFile {
 }
 
 impl SavedFile {
-    /// An empty regular file that will have the name `path`, and is at `written_at`. Its `level` of compression in blocks
-    /// (BGZF) is 0 to 9 as in samtools; none of plain text.
+    /// An empty regular file that will have the name `path`, and is at `written_at`. Its `level` of compression in
+    /// blocks (BGZF) is 0 to 9 as in samtools; none of plain text.
     pub fn new(path: PathBuf, written_at: PathBuf, file: File, level: Option<u8>) -> Self {
         SavedFile { path, written_at, file, level, length: AtomicU64::new(0) }
     }

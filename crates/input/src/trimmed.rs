@@ -24,7 +24,7 @@ use zerohop_model::source::{Claim, Claimed, Emit, Emitted, Parse};
 use zerohop_trim::{Counts, Outcome, Span};
 
 /// Raw chunks have about so many bases.
-pub(crate) const RAW_CUT: Cut = Cut::at(if cfg!(test) { 1000 } else { 300_000 });
+pub(crate) const RAW_CUT: Cut = Cut::at(if cfg!(any(test, fuzzing)) { 1000 } else { 300_000 });
 
 /// What the files of a lane hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, InputError};
 use zerohop_trim::{
-    Counts, DETECTION_BASES, DETECTION_READS, FirstReads, Options, Outcome, Read, Span, Statistics, Trimmer,
+    Counts, Curves, DETECTION_BASES, DETECTION_READS, FirstReads, Options, Outcome, Read, Span, Statistics, Trimmer,
     detect_adapter, fasta_adapters, has_two_colours,
 };
 
@@ -77,6 +77,15 @@ impl Trimmed {
     /// What was trimmed and dropped.
     pub fn counts(&self) -> Counts {
         locked(&self.counts).clone()
+    }
+
+    /// First and second reads by cycle, of all reads of these lanes, if they are counted so.
+    pub fn curves(lanes: &[Arc<Self>]) -> [Curves; 2] {
+        let mut statistics = Statistics::default();
+        for lane in lanes {
+            locked(&lane.statistics).iter().for_each(|some| statistics += some);
+        }
+        statistics.curves()
     }
 
     /// fastp's report of all reads of these lanes, when they are trimmed; `command` is the command line. None of no

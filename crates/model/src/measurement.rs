@@ -445,7 +445,7 @@ pub struct DuplicateReport {
 }
 
 /// Reads that were trimmed, or dropped, before they were aligned. Both mates of a pair are dropped for one reason.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrimReport {
     /// Reads, as they came.
     pub reads: u64,
@@ -473,6 +473,20 @@ pub struct TrimReport {
     pub adapter_bases: u64,
     /// The adapters that were looked for in first reads and in second ones, given or found.
     pub adapters: [Option<String>; 2],
+    /// First reads and second ones by cycle; nothing where that was not asked for.
+    #[serde(default)]
+    pub cycles: [TrimCycles; 2],
+}
+
+/// Reads of one mate by cycle, before and after trimming.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrimCycles {
+    /// The mean quality, of reads as they came.
+    pub quality_before: Vec<f64>,
+    /// The same of what stayed.
+    pub quality_after: Vec<f64>,
+    /// The shares of A, C, G, T and N, of reads as they came.
+    pub bases_before: Vec<[f64; 5]>,
 }
 
 /// Templates that were grouped by their UMIs. Reads are counted once, for the first reason that keeps them out.

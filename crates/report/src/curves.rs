@@ -3,7 +3,7 @@
 use crate::chart::{Axes, Chart, Kind, Part, Series};
 use crate::page::Table;
 use crate::sequenced::{mean, mean_place};
-use zerohop_model::measurement::InsertSizes;
+use zerohop_model::measurement::{InsertSizes, TrimCycles, TrimReport};
 use zerohop_model::qc_figures::{ContigDepth, QcFigures};
 use zerohop_model::thousands::grouped;
 
@@ -186,6 +186,37 @@ pub(crate) fn quality(figures: &QcFigures) -> Option<Curve> {
 /// The share of bases on the reference that are another one than that of the reference, by cycle.
 pub(crate) fn mismatches(figures: &QcFigures) -> Option<Curve> {
     by_cycle("Mismatches by cycle", "mismatches (% of bases on the reference)", &figures.mismatches, (100.0, 3))
+}
+
+/// The mean quality by cycle, of reads before and after they were trimmed.
+pub(crate) fn trimmed_quality(trimmed: &TrimReport) -> Option<Curve> {
+    let of_mate = |(mate, cycles): (usize, &TrimCycles)| {
+        let line = |name: &str, values: &[f64], colour| measured(name, from_one(values.iter().copied()), colour);
+        let mate_name = ["first reads", "second reads"][mate];
+        [
+            line(&format!("{mate_name}, as they came"), &cycles.quality_before, 2 * mate),
+            line(&format!("{mate_name}, trimmed"), &cycles.quality_after, 2 * mate + 1),
+        ]
+    };
+    let series = trimmed.cycles.iter().enumerate().flat_map(of_mate).filter(|series| !series.points.is_empty());
+    Curve::new("Quality by cycle, before and after trimming", "cycle", "mean quality", series.collect(), 1)
+}
+
+/// The shares of the bases by cycle, of first or of second reads before they were trimmed: adapters and tails of G are
+/// seen there.
+pub(crate) fn sequenced_bases(trimmed: &TrimReport, mate: usize) -> Option<Curve> {
+    let bases = &trimmed.cycles[mate].bases_before;
+    let of_letter = |(number, letter): (usize, &str)| {
+        measured(letter, from_one(bases.iter().map(|shares| 100.0 * shares[number])), number)
+    };
+    let series = ["A", "C", "G", "T", "N"].into_iter().enumerate().map(of_letter).collect();
+    let title = ["Bases by cycle of first reads, as they came", "Bases by cycle of second reads, as they came"][mate];
+    Curve::new(title, "cycle", "of all bases (%)", series, 2)
+}
+
+/// Points at 1, 2 and so on.
+fn from_one(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
+    values.enumerate().map(|(at, value)| (at as f64 + 1.0, value)).collect()
 }
 
 fn by_cycle(title: &str, y: &str, values: &[Vec<f64>; 2], (factor, digits): (f64, usize)) -> Option<Curve> {

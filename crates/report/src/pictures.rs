@@ -6,7 +6,7 @@ use crate::curves;
 use crate::page::{Page, Table};
 use crate::summary::{Summary, percent};
 use zerohop_model::index::Product;
-use zerohop_model::measurement::{DuplicateReport, UmiReport};
+use zerohop_model::measurement::{DuplicateReport, TrimReport, UmiReport};
 use zerohop_model::qc_figures::{ContigDepth, QcFigures};
 use zerohop_model::thousands::grouped;
 
@@ -17,6 +17,16 @@ const MOST_CONTIGS: usize = 30;
 pub(crate) fn add(page: &mut Page, run: &Summary) -> Result<(), ChartError> {
     let nothing = QcFigures::default();
     let figures = run.qc_figures().unwrap_or(&nothing);
+    if let Some(trimmed) = &run.run.trimmed {
+        page.bars(&trimmed_reads(trimmed));
+        let bases = [0, 1].map(|mate| curves::sequenced_bases(trimmed, mate));
+        for curve in std::iter::once(curves::trimmed_quality(trimmed)).chain(bases).flatten() {
+            page.chart(&curve.chart)?.folded(&curve.fold, &curve.table);
+        }
+        if trimmed.reads > 0 && trimmed.cycles.iter().all(|cycles| cycles.quality_before.is_empty()) {
+            page.note("Trimmed with --fastp-json, zerohop also shows qualities and bases by cycle.");
+        }
+    }
     page.bars(&reads(run));
     let inserts = curves::inserts(figures, &run.run.tally.insert);
     let of_depth = [curves::along_reference(figures), curves::cumulative(figures)];
@@ -71,6 +81,26 @@ fn reads(run: &Summary) -> Bars {
         None => vec![("mapped", tally.mapped, 0), not_mapped],
     };
     Bars { title: "Reads".to_owned(), bars: kinds.into_iter().map(count).collect(), ..Bars::default() }
+}
+
+/// Which reads were dropped before they were aligned, and from how many an adapter was cut.
+fn trimmed_reads(trimmed: &TrimReport) -> Bars {
+    let kinds = [
+        ("stayed", trimmed.kept_reads, 0),
+        ("had an adapter cut off", trimmed.adapter_reads, 5),
+        ("of low quality", trimmed.low_quality, 1),
+        ("with many N", trimmed.too_many_n, 1),
+        ("too short", trimmed.too_short, 1),
+        ("too long", trimmed.too_long, 1),
+        ("of low complexity", trimmed.low_complexity, 1),
+        ("of adapters alone", trimmed.adapter_dimers, 1),
+    ];
+    let count = |(name, count, colour): (&str, u64, usize)| {
+        let part = percent(count, trimmed.reads);
+        bar(name.to_owned(), part, format!("{part:.2} % ({})", grouped(count)), colour)
+    };
+    let shown = kinds.into_iter().filter(|(_, count, colour)| *count > 0 || *colour == 0);
+    Bars { title: "Reads, trimmed and dropped".to_owned(), bars: shown.map(count).collect(), ..Bars::default() }
 }
 
 /// The mean depth of the longest contigs, in the order of the header.
@@ -170,6 +200,7 @@ fn family_sizes(umis: &UmiReport) -> Table {
 mod tests {
     use super::*;
     use crate::fixtures;
+    use zerohop_model::measurement::TrimCycles;
 
     #[test]
     fn families_are_shown_by_their_size() {
@@ -180,6 +211,27 @@ mod tests {
         assert_eq!((&*bars[19].name, &*bars[19].shown), ("20 and more", "72.22 % (2 families)"));
         let small = UmiReport { families: vec![(2, 3)], ..UmiReport::default() };
         assert_eq!(families(&small).bars.len(), 2);
+    }
+
+    #[test]
+    fn trimmed_reads_have_their_pictures() {
+        let mut run = fixtures::summary(1, 1, 1.0);
+        let cycles = TrimCycles {
+            quality_before: vec![30.0, 20.0, 2.0],
+            quality_after: vec![31.0, 25.0],
+            bases_before: vec![[0.25, 0.25, 0.5, 0.0, 0.0]; 3],
+        };
+        let cycles = [cycles, TrimCycles::default()];
+        run.run.trimmed =
+            Some(TrimReport { reads: 200, kept_reads: 150, low_quality: 50, cycles, ..TrimReport::default() });
+        let mut page = Page::new("t");
+        add(&mut page, &run).unwrap();
+        let html = page.html();
+        assert_eq!(html.matches("<svg").count(), 2, "{html}");
+        for wanted in ["Quality by cycle, before and after trimming", "25.00 % (50)", "75.00 % (150)"] {
+            assert!(html.contains(wanted), "{wanted} is not in {html}");
+        }
+        assert!(!html.contains("too long") && !html.contains("NaN"));
     }
 
     #[test]

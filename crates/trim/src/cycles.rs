@@ -17,6 +17,9 @@ pub(crate) const K: usize = 5;
 const KMERS: usize = 1 << (2 * K);
 /// The byte of quality 0.
 const QUALITY_ZERO: u8 = 33;
+/// Cycles that are told apart; the bases of later ones, of long reads, count for the last of them: that bounds the
+/// memory.
+const MOST_CYCLES: usize = if cfg!(test) { 50 } else { 1 << 16 };
 /// From these qualities on bases are counted.
 pub(crate) const QUALITIES: [u8; 3] = [20, 30, 40];
 
@@ -25,6 +28,15 @@ pub(crate) const QUALITIES: [u8; 3] = [20, 30, 40];
 pub(crate) struct Cell {
     pub bases: u64,
     pub qualities: u64,
+}
+
+impl Cell {
+    /// Adds a base of this quality, or takes it away.
+    #[inline]
+    fn add<const PLUS: bool>(&mut self, quality: u8) {
+        move_by::<PLUS>(&mut self.bases, 1);
+        move_by::<PLUS>(&mut self.qualities, u64::from(quality.saturating_sub(QUALITY_ZERO)));
+    }
 }
 
 /// Sums over reads. Where they are differences, they wrap around.
@@ -56,13 +68,19 @@ impl Sums {
             let is_good = |quality: u8| quality >= QUALITY_ZERO + least;
             move_by::<PLUS>(good, count(qualities, is_good) as u64);
         }
-        if self.cycles.len() < read.len() {
-            self.cycles.resize(read.len(), Default::default());
+        let cycles = read.len().min(MOST_CYCLES);
+        if self.cycles.len() < cycles {
+            self.cycles.resize(cycles, Default::default());
         }
-        for ((cells, &base), &quality) in self.cycles[from..].iter_mut().zip(bases).zip(qualities) {
-            let cell = &mut cells[usize::from(base) % KINDS];
-            move_by::<PLUS>(&mut cell.bases, 1);
-            move_by::<PLUS>(&mut cell.qualities, u64::from(quality.saturating_sub(QUALITY_ZERO)));
+        let apart = self.cycles.get_mut(from..).unwrap_or_default();
+        let known = apart.len().min(bases.len());
+        for ((cells, &base), &quality) in apart.iter_mut().zip(bases).zip(qualities) {
+            cells[usize::from(base) % KINDS].add::<PLUS>(quality);
+        }
+        if let Some(last) = self.cycles.last_mut() {
+            for (&base, &quality) in bases[known..].iter().zip(&qualities[known..]) {
+                last[usize::from(base) % KINDS].add::<PLUS>(quality);
+            }
         }
         // Those k-mers that end at `from` or behind it.
         self.add_kmers::<PLUS>(&read.bases()[from.saturating_sub(K - 1)..]);
@@ -140,6 +158,29 @@ impl AddAssign<&Sums> for Sums {
     }
 }
 
+/// What is shown of the cycles of first reads or of second ones.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Curves {
+    /// The mean quality of each cycle, of reads as they came.
+    pub quality_before: Vec<f64>,
+    /// The same of what stayed.
+    pub quality_after: Vec<f64>,
+    /// The shares of A, C, G, T and N among the bases of each cycle, of reads as they came.
+    pub bases_before: Vec<[f64; 5]>,
+}
+
+/// The mean quality of the bases of a cycle.
+fn mean_quality(cells: &[Cell; KINDS]) -> f64 {
+    let sum = |of: fn(&Cell) -> u64| cells.iter().map(of).sum::<u64>() as f64;
+    sum(|cell| cell.qualities) / sum(|cell| cell.bases).max(1.0)
+}
+
+/// The shares of A, C, G, T and N.
+fn shares(cells: &[Cell; KINDS]) -> [f64; 5] {
+    let all = cells.iter().map(|cell| cell.bases).sum::<u64>().max(1) as f64;
+    b"ACGTN".map(|letter| cells[usize::from(letter) % KINDS].bases as f64 / all)
+}
+
 /// Statistics of first reads or of second ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Mate {
@@ -201,6 +242,19 @@ impl Statistics {
         self.mates[0].add(&read, kept);
     }
 
+    /// By cycle, of first reads and of second ones: the mean quality before, and after; the shares of A, C, G, T and N
+    /// before.
+    pub fn curves(&self) -> [Curves; 2] {
+        self.mates.each_ref().map(|mate| {
+            let qualities = |sums: &Sums| sums.cycles.iter().map(mean_quality).collect();
+            Curves {
+                quality_before: qualities(&mate.before),
+                quality_after: qualities(&mate.after()),
+                bases_before: mate.before.cycles.iter().map(shares).collect(),
+            }
+        })
+    }
+
     /// Of first reads and of second ones, before.
     pub(crate) fn before(&self) -> [&Sums; 2] {
         self.mates.each_ref().map(|mate| &mate.before)
@@ -218,5 +272,31 @@ impl AddAssign<&Statistics> for Statistics {
             own.before += &mate.before;
             own.change += &mate.change;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_of_long_reads_are_bounded() {
+        let (bases, qualities) = ([b'A'; 120], [b'5'; 120]);
+        let read = Read::new(&bases, &qualities);
+        let mut statistics = Statistics::default();
+        statistics.add_single(read, &Outcome::Kept(Span { start: 0, end: 90 }));
+        statistics.add_single(read, &Outcome::Kept(Span { start: 10, end: 120 }));
+        statistics.add_single(read.within(Span { start: 0, end: 3 }), &Outcome::Kept(Span { start: 0, end: 2 }));
+        let bases = |sums: &Sums| sums.cycles.iter().map(|cells| cells[kind()].bases).collect::<Vec<_>>();
+        let (before, after) = (bases(statistics.before()[0]), bases(&statistics.after()[0]));
+        assert_eq!((before.len(), before[0], before[3], before[48], before[49]), (50, 3, 2, 2, 2 * 71));
+        assert_eq!((after.len(), after[2], after[48], after[49]), (50, 2, 2, 41 + 61));
+        assert_eq!((statistics.before()[0].bases, statistics.after()[0].bases), (243, 202));
+        let curves = &statistics.curves()[0];
+        assert_eq!((curves.quality_before[49], curves.bases_before[0]), (20.0, [1.0, 0.0, 0.0, 0.0, 0.0]));
+    }
+
+    fn kind() -> usize {
+        usize::from(b'A') % KINDS
     }
 }

@@ -54,7 +54,7 @@ mod trimmer;
 
 pub use adapter_counts::AdapterCounts;
 pub use counts::{Amount, Counts};
-pub use cycles::Statistics;
+pub use cycles::{Curves, Statistics};
 pub use detect::{DETECTION_BASES, DETECTION_READS, DetectedAdapter, detect_adapter};
 pub use error::OptionError;
 pub use fasta::fasta_adapters;

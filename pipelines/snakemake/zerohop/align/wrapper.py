@@ -5,6 +5,8 @@ sort = snakemake.params.get("sort", "none")
 mark_duplicates = snakemake.params.get("mark_duplicates", False)
 qc = snakemake.params.get("qc", False)
 picard_metrics = snakemake.params.get("picard_metrics", False)
+trim = snakemake.params.get("trim", False)
+umi = snakemake.params.get("umi", "")
 log = snakemake.log_fmt_shell(stdout=True, stderr=True)
 
 # the files of all lanes, one lane after the other
@@ -31,6 +33,7 @@ for files, name, option in [
     (snakemake.output, "json", "--json"),
     (snakemake.output, "mqc", "--mqc"),
     (snakemake.output, "metrics", "--duplicate-metrics"),
+    (snakemake.output, "fastp_json", "--fastp-json"),
 ]:
     path = files.get(name)
     if path:
@@ -50,6 +53,16 @@ if qc:
         options += ["--mosdepth", qc]
 if picard_metrics:
     options.append("--picard-metrics")
+if trim:
+    options.append("--trim")
+    if trim is not True:
+        options += ["--trim-args", trim]
+if umi:
+    options += ["--umi", umi]
+    # zerohop puts the ending behind a prefix
+    sizes = snakemake.output.get("family_sizes")
+    if sizes:
+        options += ["--umi-metrics", sizes.removesuffix(".family_sizes.txt")]
 if sort != "none":
     options.append(f"--sort={sort}")
     # a quarter is for records; the index and the reads take the rest

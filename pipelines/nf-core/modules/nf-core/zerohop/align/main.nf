@@ -34,6 +34,11 @@ process ZEROHOP_ALIGN {
     tuple val(meta), path("*.bed.gz.csi"), emit: bed_csi, optional: true
     // what ext.args = '--qc --picard-metrics' adds
     tuple val(meta), path("*_metrics"), emit: picard, optional: true
+    // what ext.args = '--trim' adds, and, named *.fastq.gz, --save-trimmed and --save-failed
+    tuple val(meta), path("*.fastp.json"), emit: fastp, optional: true
+    tuple val(meta), path("*.fastq.gz"), emit: reads, optional: true
+    // what ext.args = '--umi adjacency' adds
+    tuple val(meta), path("*.{family_sizes,grouping_metrics}.txt"), emit: umis, optional: true
     tuple val(meta), path("*.zerohop.json"), emit: json
     tuple val(meta), path("*_mqc.json"), emit: multiqc
     tuple val("${task.process}"), val('zerohop'), eval("zerohop -V | cut -c9-"), topic: versions, emit: versions_zerohop
@@ -73,11 +78,15 @@ process ZEROHOP_ALIGN {
     def regions = args.contains('--picard-metrics')
         ? [targets ? "--targets ${targets}" : '', baits ? "--baits ${baits}" : ''].join(' ')
         : ''
+    def trimming = args =~ /(^|\s)--trim(\s|$)/ && !args.contains('--fastp-json')
+        ? "--fastp-json ${prefix}.fastp.json"
+        : ''
+    def umis = args =~ /(^|\s)--umi[\s=]/ && !args.contains('--umi-metrics') ? "--umi-metrics ${prefix}" : ''
     """
     zerohop align \\
         ${args} \\
         --threads ${task.cpus} \\
-        ${sorting} ${marking} ${duplicates} ${memory} ${regions} ${uri} \\
+        ${sorting} ${marking} ${duplicates} ${memory} ${regions} ${uri} ${trimming} ${umis} \\
         --sample ${meta.id} \\
         --json ${prefix}.zerohop.json \\
         --mqc ${prefix}_mqc.json \\
@@ -99,7 +108,9 @@ process ZEROHOP_ALIGN {
         'base_distribution_by_cycle', 'gc_bias.detail', 'gc_bias.summary', targets ? 'hs' : 'wgs']
     def suffixes = (args.contains('--qc') ? of_tools : []) +
         (args.contains('--picard-metrics') ? of_picard.collect { name -> "${name}_metrics" } : [])
-    def reports = suffixes.collect { suffix -> "${prefix}.${suffix}" }.join(' ')
+    def of_reads = (args =~ /(^|\s)--trim(\s|$)/ ? ['fastp.json'] : []) +
+        (args =~ /(^|\s)--umi[\s=]/ ? ['family_sizes.txt', 'grouping_metrics.txt'] : [])
+    def reports = (suffixes + of_reads).collect { suffix -> "${prefix}.${suffix}" }.join(' ')
     def regions = args.contains('--qc') ? "echo \"\" | gzip > ${prefix}.regions.bed.gz" : ''
     """
     touch ${prefix}.${format} ${prefix}.zerohop.json ${prefix}_mqc.json ${sorted_index} ${metrics} ${reports}
