@@ -20,6 +20,11 @@ Of the set umis, a panel: about 13 reads of each of many molecules, with UMIs of
     grouped   zerohop align ... --sort=template-coordinate --mark-duplicates --umi adjacency
     chain     fgumi extract; fgumi fastq | strobealign | fgumi zipper | fgumi sort | fgumi group
 
+Of the set molecules, the same at as many places as there are molecules: all reads of a place have one UMI, without
+errors, so both arms mark the same duplicates:
+
+    without, umis
+
 Every round runs all arms, so runs of a round are pairs: ratios are of these. Results go to
 bench/runs/DATE-HOST-onepass/.
 """
@@ -34,12 +39,16 @@ from compare import prepare
 from running import (ROOT, describe_run, measure, output_of, parser_of, raw_data, run_script, summary_of_pairs,
     with_programs, words, write_summary, zerohop_commit)
 
-ARMS = {"trim": ["marked", "trim", "report", "gz", "pipe"], "umis": ["without", "umis", "grouped", "chain"]}
+ARMS = {
+    "trim": ["marked", "trim", "report", "gz", "pipe"],
+    "umis": ["without", "umis", "grouped", "chain"],
+    "molecules": ["without", "umis"],
+}
 
 
 def parse_arguments():
     parser = parser_of(__doc__, results="onepass", threads=0, repeats=9)
-    parser.add_argument("--sets", type=words, default=list(ARMS), help="(default: both)")
+    parser.add_argument("--sets", type=words, default=list(ARMS), help="(default: all)")
     parser.add_argument("--only", type=words, default=None, help="only these arms")
     parser.add_argument("--reference", default="sim10M", help="as in compare.py (default: %(default)s)")
     parser.add_argument("--pairs", type=int, default=500_000, help="(default: %(default)s)")
@@ -52,9 +61,10 @@ def parse_arguments():
     return options
 
 
-def panel(folder, fasta, pairs):
-    """Reads of molecules at few places, with UMIs before them."""
-    names = [folder / f"panel_{mate}.fq" for mate in (1, 2)]
+def panel(folder, fasta, pairs, is_one_a_place):
+    """Reads of molecules at few places, or one at each, with UMIs before them."""
+    name = "molecules" if is_one_a_place else "panel"
+    names = [folder / f"{name}_{mate}.fq" for mate in (1, 2)]
     if all(name.exists() for name in names):
         return [name.name for name in names]
     random.seed(12)
@@ -64,10 +74,11 @@ def panel(folder, fasta, pairs):
     fragments = []
     while len(fragments) < pairs:
         at, length = random.randrange(1000, len(genome) - 1000), random.randrange(160, 350)
-        for _ in range(1 + int(random.expovariate(0.4))):
+        wrong = 0 if is_one_a_place else 0.005
+        for _ in range(1 if is_one_a_place else 1 + int(random.expovariate(0.4))):
             umi = ["".join(random.choice("ACGT") for _ in range(8)) for _ in range(2)]
             for _ in range(1 + int(random.expovariate(0.25))):
-                fragments.append((changed(genome[at:at + length], 0.002), *(changed(half, 0.005) for half in umi)))
+                fragments.append((changed(genome[at:at + length], 0.002), *(changed(half, wrong) for half in umi)))
     random.shuffle(fragments)
     output_of("samtools", "dict", "-o", folder / fasta.replace(".fa", ".dict"), folder / fasta)
     with open(names[0], "w") as first, open(names[1], "w") as second:
@@ -121,7 +132,7 @@ def main():
     with raw_data(options.out) as tell:
         plain, fasta = prepare(options, options.reference)["plain"], f"{options.reference}.fa"
         for name in options.sets:
-            reads = plain if name == "trim" else panel(options.work, fasta, options.pairs)
+            reads = plain if name == "trim" else panel(options.work, fasta, options.pairs, name == "molecules")
             chosen = [arm for arm in ARMS[name] if not options.only or arm in options.only]
             arms = results[name] = {arm: [] for arm in chosen}
             shown += chosen

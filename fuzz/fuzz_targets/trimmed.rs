@@ -1,5 +1,5 @@
-//! What stays of reads is dealt as if the files held nothing else: trimmed, with read structures, by workers, from pipes
-//! and over ranks, as a naive dealer has it.
+//! What stays of reads is dealt as if the files held nothing else: trimmed, with read structures, by workers, from
+//! pipes and over ranks, as a naive dealer has it.
 //!
 //! Input: four bytes that choose how (see [`Plan`]), then the text; a byte 0xff parts it into the texts of two files.
 #![cfg_attr(fuzzing, no_main)]
