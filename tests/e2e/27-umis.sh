@@ -174,6 +174,17 @@ refused() {
     awk '{ if (NR % 8 == 1) sub(/RX:Z:./, "RX:Z:"); print }' u_1.fq > l_1.fq
     awk '{ if (NR % 8 == 1) sub(/RX:Z:./, "RX:Z:"); print }' u_2.fq > l_2.fq
     said "differ in length" -C --umi adjacency --sort --mark-duplicates -o bad.sam ref.fa l_1.fq l_2.fq
+    said "paired UMIs need one length" --umi paired --min-umi-length 5 "${marked[@]}"
+    said "at least one base" --umi edit --min-umi-length 0 "${marked[@]}"
+    # UMIs of 10 and 11 bases: none is too short, or half of them are.
+    too_short() {
+        zerohop align -C --umi adjacency --min-umi-length $1 --umi-metrics some --sort --mark-duplicates -o some.sam \
+            ref.fa l_1.fq l_2.fq
+        sed -n 2p some.grouping_metrics.txt | cut -f 5
+    }
+    [ "$(too_short 10)" = 0 ] || fail "too short: $(cat some.grouping_metrics.txt)"
+    [ "$(too_short 11)" -gt 1000 ] || fail "not too short: $(cat some.grouping_metrics.txt)"
+    grep -q "with a UMI that is too short" zerohop.stderr || fail "not told: $(cat zerohop.stderr)"
     said "--read-structure twice, not 1 times" --read-structure 8M+T -o bad.sam ref.fa s_1.fq s_2.fq
     said "no template" --read-structure 8M+S --read-structure +T -o bad.sam ref.fa s_1.fq s_2.fq
     said "'X' is no\|letter" --read-structure 8X+T --read-structure +T -o bad.sam ref.fa s_1.fq s_2.fq

@@ -35,9 +35,12 @@ pub struct LibraryCounts {
     /// ... none is mapped, or one of a low mapping quality, ...
     #[serde(default)]
     pub poor_alignment: u64,
-    /// ... or a base of the UMI was not called.
+    /// ... a base of the UMI was not called, ...
     #[serde(default)]
     pub no_calls: u64,
+    /// ... or it has too few.
+    #[serde(default)]
+    pub too_short: u64,
     /// Duplicates among the first.
     pub paired_duplicates: u64,
     /// Duplicates among the others.
@@ -49,7 +52,7 @@ pub struct LibraryCounts {
 /// Bytes of the counts of a library, as they travel with a chunk.
 const STORED: usize = 2 + COUNTED * 4;
 /// Counts of a library that are known of a chunk before anything is decided.
-const COUNTED: usize = 11;
+const COUNTED: usize = 12;
 
 impl LibraryCounts {
     /// What is known before anything is decided.
@@ -66,13 +69,14 @@ impl LibraryCounts {
             self.not_passing_filter,
             self.poor_alignment,
             self.no_calls,
+            self.too_short,
         ]
     }
 
     /// The same from [`LibraryCounts::counted`].
     fn of_counted(counted: [u64; COUNTED]) -> Self {
         let [paired, single, secondary_or_supplementary, unmapped, barcoded, barcoded_alone, of_umis @ ..] = counted;
-        let [grouped, without_umi, not_passing_filter, poor_alignment, no_calls] = of_umis;
+        let [grouped, without_umi, not_passing_filter, poor_alignment, no_calls, too_short] = of_umis;
         LibraryCounts {
             paired,
             single,
@@ -85,6 +89,7 @@ impl LibraryCounts {
             not_passing_filter,
             poor_alignment,
             no_calls,
+            too_short,
             ..LibraryCounts::default()
         }
     }
@@ -96,6 +101,7 @@ impl LibraryCounts {
             Dropped::NotPassingFilter => &mut self.not_passing_filter,
             Dropped::PoorAlignment => &mut self.poor_alignment,
             Dropped::NoCall => &mut self.no_calls,
+            Dropped::TooShort => &mut self.too_short,
         } += reads;
     }
 }
@@ -113,6 +119,7 @@ impl AddAssign for LibraryCounts {
         self.not_passing_filter += other.not_passing_filter;
         self.poor_alignment += other.poor_alignment;
         self.no_calls += other.no_calls;
+        self.too_short += other.too_short;
         self.paired_duplicates += other.paired_duplicates;
         self.single_duplicates += other.single_duplicates;
         self.optical_pairs += other.optical_pairs;
@@ -162,8 +169,8 @@ impl Counts {
 
     /// What became of reads with UMIs, as fgbio counts it.
     pub fn grouping(&self) -> GroupingCounts {
-        let LibraryCounts { grouped, not_passing_filter, poor_alignment, no_calls, .. } = self.total();
-        GroupingCounts { accepted: grouped, not_passing_filter, poor_alignment, no_calls }
+        let LibraryCounts { grouped, not_passing_filter, poor_alignment, no_calls, too_short, .. } = self.total();
+        GroupingCounts { accepted: grouped, not_passing_filter, poor_alignment, no_calls, too_short }
     }
 
     /// The sums over all libraries.

@@ -158,7 +158,7 @@ impl Signatures {
         };
         let counts = self.counts.library(self.library);
         let reads = 1 + u64::from(second.is_some());
-        let template = match Template::of(first, second, rules.strategy()) {
+        let template = match Template::of(first, second, rules) {
             Ok(template) => template,
             Err(why) => {
                 counts.dropped(why, reads);

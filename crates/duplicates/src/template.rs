@@ -6,7 +6,7 @@ use crate::primary::Primary;
 use std::ops::Range;
 use zerohop_model::error::Error;
 use zerohop_model::record::{QC_FAIL, UNMAPPED};
-use zerohop_umi::{Strategy, has_no_call};
+use zerohop_umi::{Rules as UmiRules, has_no_call};
 
 /// The least mapping quality of a mapped read whose template is grouped, as fgbio has it.
 const LEAST_MAPQ: u8 = 1;
@@ -22,6 +22,8 @@ pub(crate) enum Dropped {
     PoorAlignment,
     /// A base of the UMI was not called.
     NoCall,
+    /// The UMI has fewer bases than it must.
+    TooShort,
 }
 
 /// Where a read began, with what was clipped: contig, position from 1, and whether it is the reverse strand. A read
@@ -44,7 +46,7 @@ pub(crate) struct Template<'p> {
 
 impl<'p> Template<'p> {
     /// That of the primary records of one template: the first read and, of pairs, the second.
-    pub(crate) fn of(first: &'p Primary, second: Option<&'p Primary>, strategy: Strategy) -> Result<Self, Dropped> {
+    pub(crate) fn of(first: &'p Primary, second: Option<&'p Primary>, rules: UmiRules) -> Result<Self, Dropped> {
         let reads = || [Some(first), second].into_iter().flatten();
         let umi = reads().find_map(|read| read.barcode.as_deref()).filter(|umi| !umi.is_empty());
         let umi = umi.ok_or(Dropped::WithoutUmi)?;
@@ -58,6 +60,9 @@ impl<'p> Template<'p> {
         if has_no_call(umi) {
             return Err(Dropped::NoCall);
         }
+        if rules.is_too_short(umi) {
+            return Err(Dropped::TooShort);
+        }
         let is_reverse = |read: Option<&Primary>| read.is_some_and(|read| !read.has(UNMAPPED) && read.is_reverse());
         let [one, other] = [Some(first), second].map(|read| read.map_or(NOWHERE, end));
         let first_is_lower = one <= other;
@@ -65,7 +70,7 @@ impl<'p> Template<'p> {
             umi,
             ends: if first_is_lower { [one, other] } else { [other, one] },
             first_is_lower,
-            strands: strategy.splits_by_strands().then(|| [is_reverse(Some(first)), is_reverse(second)]),
+            strands: rules.strategy().splits_by_strands().then(|| [is_reverse(Some(first)), is_reverse(second)]),
         })
     }
 

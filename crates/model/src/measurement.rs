@@ -506,6 +506,9 @@ pub struct UmiReport {
     pub poor_alignment: u64,
     /// Reads with a base of the UMI that was not called.
     pub no_calls: u64,
+    /// Reads with too few bases in the UMI.
+    #[serde(default)]
+    pub too_short: u64,
 }
 
 /// The duplicates of a library.

@@ -154,7 +154,16 @@ pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
 
 /// Which molecules templates came from.
 pub(crate) fn umi_words(umis: &UmiReport) -> String {
-    let UmiReport { rules, families, grouped: reads, without_umi, not_passing_filter, poor_alignment, no_calls } = umis;
+    let UmiReport {
+        rules,
+        families,
+        grouped: reads,
+        without_umi,
+        not_passing_filter,
+        poor_alignment,
+        no_calls,
+        too_short,
+    } = umis;
     let (templates, all) = families
         .iter()
         .fold((0, 0), |(templates, all), (size, families)| (templates + size * families, all + families));
@@ -163,6 +172,7 @@ pub(crate) fn umi_words(umis: &UmiReport) -> String {
         (not_passing_filter, "failed the sequencer's filters"),
         (poor_alignment, "of low mapping quality"),
         (no_calls, "with N in the UMI"),
+        (too_short, "with a UMI that is too short"),
     ];
     let left_out: String = left_out
         .iter()

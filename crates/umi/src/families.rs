@@ -76,15 +76,17 @@ pub struct GroupingCounts {
     pub poor_alignment: u64,
     /// Records whose UMI has a base that was not called ([`crate::has_no_call`]).
     pub no_calls: u64,
+    /// Records whose UMI has fewer bases than was asked for ([`crate::Rules::is_too_short`]).
+    pub too_short: u64,
 }
 
 impl GroupingCounts {
-    /// The text that fgbio writes. Its last column counts UMIs below a least length, which nothing here asks for.
+    /// The text that fgbio writes.
     pub fn text(&self) -> String {
-        let GroupingCounts { accepted, not_passing_filter, poor_alignment, no_calls } = self;
+        let GroupingCounts { accepted, not_passing_filter, poor_alignment, no_calls, too_short } = self;
         format!(
             "accepted_sam_records\tdiscarded_non_pf\tdiscarded_poor_alignment\tdiscarded_ns_in_umi\t\
-             discarded_umis_to_short\n{accepted}\t{not_passing_filter}\t{poor_alignment}\t{no_calls}\t0\n"
+             discarded_umis_to_short\n{accepted}\t{not_passing_filter}\t{poor_alignment}\t{no_calls}\t{too_short}\n"
         )
     }
 }
@@ -95,6 +97,7 @@ impl AddAssign for GroupingCounts {
         self.not_passing_filter += other.not_passing_filter;
         self.poor_alignment += other.poor_alignment;
         self.no_calls += other.no_calls;
+        self.too_short += other.too_short;
     }
 }
 
@@ -149,7 +152,8 @@ mod tests {
 
     #[test]
     fn counts_add_up() {
-        let mut counts = GroupingCounts { accepted: 4, not_passing_filter: 3, poor_alignment: 2, no_calls: 1 };
+        let mut counts =
+            GroupingCounts { accepted: 4, not_passing_filter: 3, poor_alignment: 2, no_calls: 1, too_short: 0 };
         counts += counts;
         assert_eq!(
             counts.text(),

@@ -2,9 +2,10 @@
 
 use crate::distinct::Distinct;
 use crate::key::{Keys, is_turned, mismatches};
-use crate::rules::{Rules, Strategy};
+use crate::rules::{Rules, Strategy, is_base};
 use crate::template::{TemplateUmi, UmiError, check_lengths};
 use crate::variants::Variants;
+use std::collections::HashMap;
 
 /// A UMI that belongs to no molecule yet; a molecule that has no number yet.
 const NONE: u32 = u32::MAX;
@@ -90,11 +91,39 @@ impl Grouper {
     fn collect(&mut self, templates: &[TemplateUmi<'_>]) -> Result<(), UmiError> {
         self.distinct.clear();
         self.umis.clear();
+        if let Some(least) = self.rules.least_bases() {
+            return self.collect_shortened(templates, usize::from(least));
+        }
         for (number, template) in templates.iter().enumerate() {
             self.keys.put(number, template, &mut self.key)?;
             self.umis.push(self.distinct.add(&self.key));
         }
         if self.rules.strategy() == Strategy::Exact { Ok(()) } else { check_lengths(templates) }
+    }
+
+    /// Finds the distinct UMIs of several lengths: what of them is as long as the shortest.
+    fn collect_shortened(&mut self, templates: &[TemplateUmi<'_>], least: usize) -> Result<(), UmiError> {
+        let bases = |template: &TemplateUmi<'_>| -> Vec<u8> {
+            template.umi.iter().filter(|letter| is_base(**letter)).map(u8::to_ascii_uppercase).collect()
+        };
+        let all: Vec<Vec<u8>> = templates.iter().map(bases).collect();
+        if let Some(template) = all.iter().position(|bases| bases.len() < least) {
+            return Err(UmiError::Missing { template });
+        }
+        let begin = |bases: &Vec<u8>| match self.rules.edits() {
+            0 => bases[..least].to_vec(),
+            _ => Vec::new(),
+        };
+        let mut shortest: HashMap<Vec<u8>, usize> = HashMap::new();
+        for bases in &all {
+            let length = shortest.entry(begin(bases)).or_insert(bases.len());
+            *length = bases.len().min(*length);
+        }
+        for bases in &all {
+            let length = shortest.get(&begin(bases)).copied().unwrap_or(bases.len());
+            self.umis.push(self.distinct.add(&bases[..length]));
+        }
+        Ok(())
     }
 
     /// Numbers the molecules in the order of the templates.

@@ -31,6 +31,6 @@ mod variants;
 
 pub use families::{FamilySizes, GroupingCounts};
 pub use grouper::{Assignment, Grouper, Strand};
-pub use rules::{ExactWithEdits, Rules, Strategy, has_no_call};
+pub use rules::{ExactWithEdits, LeastBases, Rules, Strategy, has_no_call};
 pub use structure::{ReadLengthError, ReadStructure, SegmentKind, Spans, StructureError, StructureFault};
 pub use template::{TemplateUmi, UmiError};

@@ -31,6 +31,9 @@ impl Strategy {
 pub struct Rules {
     strategy: Strategy,
     edits: u8,
+    /// The least number of bases of a UMI, where UMIs may differ in length.
+    #[serde(default)]
+    least_bases: Option<u8>,
 }
 
 impl Rules {
@@ -42,9 +45,35 @@ impl Rules {
     pub fn new(strategy: Strategy, edits: Option<u8>) -> Result<Self, ExactWithEdits> {
         match (strategy, edits) {
             (Strategy::Exact, Some(edits @ 1..)) => Err(ExactWithEdits { edits }),
-            (Strategy::Exact, _) => Ok(Rules { strategy, edits: 0 }),
-            (_, edits) => Ok(Rules { strategy, edits: edits.unwrap_or(1) }),
+            (Strategy::Exact, _) => Ok(Rules { strategy, edits: 0, least_bases: None }),
+            (_, edits) => Ok(Rules { strategy, edits: edits.unwrap_or(1), least_bases: None }),
         }
+    }
+
+    /// The same for UMIs of different lengths, of `bases` at least: of a place all are compared as far as the shortest
+    /// goes, without hyphens (`--min-umi-length` of fgbio and fgumi). Where UMIs must be equal these are the places of
+    /// UMIs whose first bases are, `bases` of them, as fgumi 0.9.0 has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Strategy::Paired`], whose UMIs have two halves; no bases.
+    pub fn with_least_bases(self, bases: u8) -> Result<Self, LeastBases> {
+        match (self.strategy, bases) {
+            (Strategy::Paired, _) => Err(LeastBases::Paired),
+            (_, 0) => Err(LeastBases::None),
+            (..) => Ok(Rules { least_bases: Some(bases), ..self }),
+        }
+    }
+
+    /// The least number of bases of a UMI, where UMIs may differ in length.
+    pub fn least_bases(self) -> Option<u8> {
+        self.least_bases
+    }
+
+    /// Whether a UMI has fewer bases than it must.
+    pub fn is_too_short(self, umi: &[u8]) -> bool {
+        let bases = || umi.iter().filter(|letter| is_base(**letter)).count();
+        self.least_bases.is_some_and(|least| bases() < usize::from(least))
     }
 
     /// How UMIs are compared.
@@ -64,6 +93,22 @@ impl Rules {
             Strategy::Adjacency | Strategy::Paired => count / 2 + 1,
         }
     }
+}
+
+/// A least number of bases that cannot be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LeastBases {
+    /// For paired UMIs.
+    #[error("paired UMIs need one length, for they have two halves; choose another strategy")]
+    Paired,
+    /// Of no bases.
+    #[error("a UMI has at least one base")]
+    None,
+}
+
+/// Whether a letter of a UMI stands for a base, called or not, and is none of the hyphens between its parts.
+pub(crate) fn is_base(letter: u8) -> bool {
+    matches!(letter.to_ascii_uppercase(), b'A' | b'C' | b'G' | b'T' | b'N')
 }
 
 /// Edits for a strategy that takes none.
@@ -91,6 +136,16 @@ mod tests {
         assert_eq!(Rules::new(Strategy::Exact, Some(1)), Err(ExactWithEdits { edits: 1 }));
         assert_eq!(Rules::new(Strategy::Paired, None).unwrap().edits(), 1);
         assert_eq!(Rules::new(Strategy::Edit, Some(0)).unwrap().edits(), 0);
+    }
+
+    #[test]
+    fn umis_may_have_a_least_length() {
+        let rules = Rules::new(Strategy::Adjacency, None).unwrap();
+        assert!(!rules.is_too_short(b""));
+        let rules = rules.with_least_bases(4).unwrap();
+        assert!(rules.is_too_short(b"AC-T") && !rules.is_too_short(b"ac-gt"));
+        assert_eq!(rules.with_least_bases(0), Err(LeastBases::None));
+        assert_eq!(Rules::new(Strategy::Paired, None).unwrap().with_least_bases(4), Err(LeastBases::Paired));
     }
 
     #[test]

@@ -180,6 +180,33 @@ proptest! {
     }
 
     #[test]
+    fn umis_of_several_lengths_are_compared_as_far_as_the_shortest_goes(
+        templates in any_templates("[ACGTacgt]{2}-?[ACGT]{0,3}", 40),
+        edits in 0u8..=2,
+        least in 1u8..=2,
+    ) {
+        // fgumi parts UMIs by their first bases where they must be equal.
+        let bases = |umi: &str| umi.replace('-', "").to_uppercase();
+        let all: Vec<String> = templates.iter().map(|(umi, _)| bases(umi)).collect();
+        for strategy in [Grouping::Exact, Grouping::Edit, Grouping::Adjacency] {
+            let rules = rules(strategy, edits);
+            let begin = |umi: &str| if rules.edits() == 0 { umi[..least.into()].to_owned() } else { String::new() };
+            let short = |umi: &String| {
+                let like = all.iter().filter(|other| begin(other) == begin(umi));
+                umi[..like.map(String::len).min().unwrap()].to_owned()
+            };
+            let shortened: Vec<Template> =
+                all.iter().zip(&templates).map(|(umi, (_, lower))| (short(umi), *lower)).collect();
+            // Where UMIs must be equal, those of several lengths are.
+            let edits = usize::from(rules.edits());
+            let strategy = if edits == 0 { Grouping::Exact } else { strategy };
+            let wanted = naive(&shortened, strategy, edits).map(|found| numbered(&found, strategy));
+            let mut grouper = Grouper::new(rules.with_least_bases(least).unwrap());
+            prop_assert_eq!(grouped(&templates, &mut grouper).ok(), wanted, "{:?} {} edits", strategy, edits);
+        }
+    }
+
+    #[test]
     fn any_text_is_grouped_or_refused(templates in any_templates("[ACn-]{0,4}|\\PC{0,3}", 6), edits in 0u8..=2) {
         for strategy in STRATEGIES {
             let found = grouped(&templates, &mut Grouper::new(rules(strategy, edits)));

@@ -164,11 +164,15 @@ pub fn metrics(job: &Job) -> impl Iterator<Item = (OfMetrics, PathBuf)> {
 
 /// How UMIs are compared, as `--umi` says it.
 pub fn umi_words(rules: UmiRules) -> String {
-    match rules.strategy() {
+    let words = match rules.strategy() {
         UmiStrategy::Exact => "exact".to_owned(),
         UmiStrategy::Edit => format!("edit:{}", rules.edits()),
         UmiStrategy::Adjacency => format!("adjacency:{}", rules.edits()),
         UmiStrategy::Paired => format!("paired:{}", rules.edits()),
+    };
+    match rules.least_bases() {
+        None => words,
+        Some(bases) => format!("{words}, of {bases} bases or more"),
     }
 }
 

@@ -100,7 +100,8 @@ fn report(
 }
 
 fn umi_report(rules: UmiRules, counts: &DuplicateCounts) -> UmiReport {
-    let LibraryCounts { grouped, without_umi, not_passing_filter, poor_alignment, no_calls, .. } = counts.total();
+    let LibraryCounts { grouped, without_umi, not_passing_filter, poor_alignment, no_calls, too_short, .. } =
+        counts.total();
     UmiReport {
         rules: sorting::umi_words(rules),
         families: counts.families.iter().collect(),
@@ -109,5 +110,6 @@ fn umi_report(rules: UmiRules, counts: &DuplicateCounts) -> UmiReport {
         not_passing_filter,
         poor_alignment,
         no_calls,
+        too_short,
     }
 }

@@ -69,6 +69,13 @@ pub struct SortArgs {
     #[arg(long, value_name = "RULE[:N]", value_parser = parse_umi, requires = "duplicates", hide_short_help = true)]
     pub umi: Option<UmiRules>,
 
+    /// With --umi: UMIs may differ in length, and have N bases at least
+    ///
+    /// Those of a place are compared as far as the shortest goes; reads with fewer bases are not grouped. Without it
+    /// all UMIs of a place need one length, but for exact. Not for paired.
+    #[arg(long, value_name = "N", requires = "umi", hide_short_help = true)]
+    pub min_umi_length: Option<u8>,
+
     /// With --umi: write PREFIX.family_sizes.txt and PREFIX.grouping_metrics.txt, as fgbio does
     #[arg(long, value_name = "PREFIX", requires = "umi", hide_short_help = true)]
     pub umi_metrics: Option<PathBuf>,
@@ -212,7 +219,7 @@ impl SortArgs {
             Some(SortName::Name) => SortOrder::Name,
             Some(SortName::TemplateCoordinate) => SortOrder::TemplateCoordinate,
         };
-        let marking = self.marking();
+        let marking = self.marking()?;
         Ok(Some(SortOptions {
             order,
             memory: self.sort_memory,
@@ -258,23 +265,30 @@ impl SortArgs {
         of_duplicates.or_else(|| Some(format!("{} is for sorted records: give --sort, too", given(&others)?)))
     }
 
-    fn marking(&self) -> Option<Marking> {
-        let (rules, distance) = match self.mark_duplicates? {
+    fn marking(&self) -> Result<Option<Marking>, String> {
+        let Some(rules) = self.mark_duplicates else { return Ok(None) };
+        let (rules, distance) = match rules {
             RulesName::Samtools => (Rules::Samtools, None),
             RulesName::Picard => (Rules::Picard, Some(PICARDS_DISTANCE)),
+        };
+        let umis = match (self.umi, self.min_umi_length) {
+            (Some(umis), Some(bases)) => {
+                Some(umis.with_least_bases(bases).map_err(|error| format!("--min-umi-length: {error}"))?)
+            }
+            (umis, _) => umis,
         };
         // A UMI in the name goes into RX when reads are parsed.
         let of_umi = self.umi.map(|_| Barcode::Tag(*b"RX"));
         let of_name = self.barcode_name.then_some(Barcode::Name);
-        Some(Marking {
+        Ok(Some(Marking {
             duplicates: if self.remove_duplicates.is_some() { Duplicates::Remove } else { Duplicates::Mark },
             search: DuplicateSearch {
                 rules,
                 optical_distance: self.optical_distance.or(distance),
                 templates: self.remove_duplicates == Some(RemoveName::Templates) || self.umi.is_some(),
-                umis: self.umi,
+                umis,
             },
             barcode: self.barcode_tag.map(Barcode::Tag).or(of_umi).or(of_name),
-        })
+        }))
     }
 }
