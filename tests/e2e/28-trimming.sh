@@ -205,6 +205,12 @@ END
     cmp <(records wanted.sam) <(records found.sam) || fail "read structures of interleaved reads: other records"
     zerohop align -t 3 --read-structure 5M+T --read-structure 3S+T -o found.sam ref.fa long.bam
     cmp <(body wanted.sam) <(body found.sam) || fail "read structures of BAM: other records"
+    # Bases that are skipped alone give no fields: comments stay what they are.
+    zerohop align -t 2 -C --read-structure 5S+T --read-structure 3S+T -o wanted.sam ref.fa l_1.fq l_2.fq
+    zerohop align -t 3 -C --read-structure 5S+T --read-structure 3S+T -p -o found.sam ref.fa long.fq
+    cmp <(records wanted.sam) <(records found.sam) || fail "skipped bases of interleaved reads: other records"
+    zerohop align -t 2 -C --trim --read-structure 5S+T --read-structure 3S+T -o found.sam ref.fa l_1.fq l_2.fq
+    [ "$(body found.sam | cut -f 12- | grep -c '[12]:N:0:AC$')" = "$(body found.sam | wc -l)" ] || fail "other comments"
     # Single reads, with the adapter that is found in them; one among pairs is no pair's.
     samtools import -0 s_1.fq -o single.bam 2> stderr
     zerohop align -t 2 --trim -o wanted.sam ref.fa s_1.fq
@@ -297,6 +303,8 @@ refused() {
     said "-c is not for zerohop: it trims reads, and never changes a base" --trim --trim-args -c ref.fa s_1.fq s_2.fq
     said "--bogus" --trim --trim-args --bogus ref.fa s_1.fq s_2.fq
     said "only reads with qualities are trimmed" --trim ref.fa <(sed -n '1~4s/^@/>/p;2~4p' s_1.fq)
+    sed -n '1~4s/^@/>/p;2~4p' s_2.fq > s_2.fa
+    said "s_2.fa: its reads have no qualities" --trim ref.fa s_1.fq s_2.fa
     mkfifo pipe.fq
     said "regular file" --trim --save-trimmed pipe.fq ref.fa s_1.fq s_2.fq
     said "name the file .fq.gz" --trim --save-failed bad.bam ref.fa s_1.fq s_2.fq

@@ -46,7 +46,7 @@ impl Barcodes {
     }
 
     /// Takes the barcodes of all reads of a chunk; fields with one value per base are cut with the bases.
-    fn take(&self, chunk: &mut Chunk, directed: &Directed) -> Result<(), (usize, (usize, String))> {
+    fn take(&self, chunk: &mut Chunk, directed: Option<&Directed>) -> Result<(), (usize, (usize, String))> {
         let mut fields = Vec::new();
         let taken = chunk.edit_fragments(|texts, reads| {
             fields.clear();
@@ -127,10 +127,10 @@ fn add_fields(
     text: &mut Vec<u8>,
     fields: &[u8],
     Kept { bases, stays }: Kept,
-    directed: &Directed,
+    directed: Option<&Directed>,
 ) -> Result<(), String> {
     let (start, Span { start: from, end }) = (text.len(), read.comment);
-    if end > from && stays != (0..bases) {
+    if end > from && stays != (0..bases) && directed.is_some() {
         let own = text[from as usize..end as usize].to_vec();
         per_base::cut(&own, (bases, stays), directed, text)?;
     } else if fields.is_empty() {
@@ -177,18 +177,17 @@ fn umi_of_name(name: &[u8]) -> Result<Option<Vec<u8>>, String> {
 pub(crate) struct BarcodeParser {
     pub(crate) parser: Box<dyn Parse>,
     pub(crate) barcodes: Barcodes,
-    /// Fields that go with the direction of a read have one value per base.
-    pub(crate) directed: Directed,
-    /// Whether the text of chunks is that of the files.
-    pub(crate) has_places: bool,
+    /// Of BAM: fields that go with the direction of a read have one value per base, and are cut with the bases.
+    /// Comments of FASTQ stay as they stand, and the text of chunks is that of the files.
+    pub(crate) directed: Option<Directed>,
 }
 
 impl Parse for BarcodeParser {
     fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
         self.parser.parse(chunk)?;
-        self.barcodes.take(chunk, &self.directed).map_err(|(fragment, (mate, what))| {
+        self.barcodes.take(chunk, self.directed.as_ref()).map_err(|(fragment, (mate, what))| {
             let path = |text| self.parser.path(text);
-            fault_of(chunk, (fragment, mate), (path, self.has_places), what).into()
+            fault_of(chunk, (fragment, mate), (path, self.directed.is_none()), what).into()
         })
     }
 
@@ -209,12 +208,7 @@ mod tests {
     /// Comment, bases and qualities of all reads of a pair, or of single reads.
     fn taken(barcodes: Barcodes, texts: &[&str]) -> Result<Vec<[String; 3]>, String> {
         let files: Vec<_> = ["1.fq", "2.fq"].iter().take(texts.len()).map(Into::into).collect();
-        let parser = BarcodeParser {
-            parser: fastq_parser(&files, 100),
-            barcodes,
-            directed: Directed::default(),
-            has_places: true,
-        };
+        let parser = BarcodeParser { parser: fastq_parser(&files, 100), barcodes, directed: None };
         let mut chunk = Chunk::default();
         for (text, bytes) in chunk.text.iter_mut().zip(texts) {
             *text = Text { bytes: bytes.as_bytes().to_vec(), first_record: 10, first_byte: 100 };

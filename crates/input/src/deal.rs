@@ -18,6 +18,7 @@ use crate::trimmed::{Inputs, RAW_CUT, Reducer, TrimmedClaim, TrimmedEmit};
 use crate::turn::LateSurvey;
 use std::sync::Arc;
 use zerohop_model::chunk::Chunk;
+use zerohop_model::directed::Directed;
 use zerohop_model::engine::Cut;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Deal, Lane, Parse};
@@ -35,6 +36,11 @@ impl OpenLane {
         Parser { files, layout: self.layout, max_read_bases, comments, marked: false, pairs_alone }
     }
 
+    /// Of BAM, which fields have one value per base, besides those that are known.
+    fn cut_fields(&self) -> Option<Directed> {
+        self.is_bam().then(|| self.carried.directed.clone())
+    }
+
     /// Why no single reads may be among interleaved ones, or those of BAM, if so.
     fn pairs_alone(&self) -> Option<PairsAlone> {
         let (has_two, by_mate) =
@@ -48,18 +54,14 @@ impl OpenLane {
         let parser = self.parser_of_content(max_read_bases, seen);
         match self.barcodes == Barcodes::default() {
             true => parser,
-            false => Box::new(BarcodeParser {
-                parser,
-                barcodes: self.barcodes.clone(),
-                directed: self.carried.directed.clone(),
-                has_places: !self.is_bam(),
-            }),
+            false => Box::new(BarcodeParser { parser, barcodes: self.barcodes.clone(), directed: self.cut_fields() }),
         }
     }
 
     /// What finds the reads of what is dealt again.
     fn parser_of_kept(&self, max_read_bases: usize) -> Parser {
-        let (marked, parser) = (self.is_bam() || self.barcodes.give_fields(), self.parser(max_read_bases));
+        let has_fields = self.is_bam() || self.barcodes != Barcodes::default();
+        let (marked, parser) = (has_fields, self.parser(max_read_bases));
         let layout = if self.is_bam() { FragmentLayout::Interleaved } else { self.layout };
         Parser { layout, marked, comments: parser.comments || marked, pairs_alone: None, ..parser }
     }
@@ -117,7 +119,7 @@ impl OpenLane {
         let deal = match self.is_claimed() {
             true => {
                 let survey = Box::new(LateSurvey::new(self.closed()?, of_raw, workers));
-                Deal::Claim(Box::new(TrimmedClaim::new(survey, 0, Arc::new(reducer), cutter)))
+                Deal::Claim(Box::new(TrimmedClaim::new(survey, 0, Arc::new(reducer), cutter, workers)))
             }
             false => {
                 let all = TrimmedEmit::new(self.emitter(max_read_bases, of_raw), reducer, cutter);
@@ -139,8 +141,7 @@ impl OpenLane {
             parser: self.any_parser(max_read_bases, seen),
             trimmed: self.trimmed(),
             inputs,
-            directed: self.carried.directed.clone(),
-            has_places: !self.is_bam(),
+            directed: self.cut_fields(),
             counts: true,
             saved: self.saved.clone(),
         }

@@ -106,7 +106,8 @@ impl GrantedClaim {
             std::iter::repeat_n(place, files.len()),
         );
         let survey = survey(files, of_raw, (&self.table, &raw.starts), &raw_chunks, self.workers);
-        Arc::new(TrimmedClaim::new(Box::new(survey), raw_chunks.start, Arc::clone(reducer), cutter))
+        let (first, reducer) = (raw_chunks.start, Arc::clone(reducer));
+        Arc::new(TrimmedClaim::new(Box::new(survey), first, reducer, cutter, self.workers))
     }
 
     /// The cohorts that begin with one of these chunks.

@@ -36,7 +36,7 @@ pub(crate) fn push(
     chunk: &Chunk,
     (fragment, mate): (usize, usize),
     span: Span,
-    directed: &Directed,
+    directed: Option<&Directed>,
 ) -> Result<(), String> {
     let of = chunk.fragment(fragment);
     let Some(read) = of.reads().nth(mate) else { return Ok(()) };

@@ -22,7 +22,7 @@ use zerohop_model::source::{Claim, Claimed};
 struct Counted<'r> {
     reducer: &'r Reducer,
     /// Those that came too early; none of a raw chunk with a fault, behind which nothing counts.
-    waiting: BTreeMap<u64, Option<Piece>>,
+    waiting: BTreeMap<u64, Option<(Piece, Vec<RecordRun>)>>,
     next: u64,
     is_faulty: bool,
     out: Writer,
@@ -30,20 +30,19 @@ struct Counted<'r> {
 
 impl Counted<'_> {
     /// Adds a piece; false if nothing more counts. Gives parts of saved reads that are to be written.
-    fn add(&mut self, number: u64, piece: Option<Piece>) -> (bool, PlacedParts) {
+    fn add(&mut self, number: u64, piece: Option<(Piece, Vec<RecordRun>)>) -> (bool, PlacedParts) {
         let mut placed = Vec::new();
         self.waiting.insert(number, piece);
         while !self.is_faulty
             && let Some(piece) = self.waiting.remove(&self.next)
         {
             self.next += 1;
-            let Some(mut piece) = piece else {
+            let Some((mut piece, runs)) = piece else {
                 self.is_faulty = true;
                 self.out.put(0);
                 break;
             };
             self.reducer.take_counts(&mut piece, &mut placed);
-            let runs = runs(&piece);
             self.out.put(runs.len() as u64 + 1);
             runs.into_iter().for_each(|run| run.put(&mut self.out));
         }
@@ -108,7 +107,11 @@ pub(crate) fn count(
                 Err(error) => Err(error),
             };
             let piece = match reduced {
-                Ok(piece) => Some(piece),
+                Ok(mut piece) => {
+                    let runs = runs(&piece);
+                    piece.forget_text();
+                    Some((piece, runs))
+                }
                 Err(Error::Input(_)) => None,
                 Err(error) => return Err(error),
             };

@@ -185,7 +185,12 @@ impl OpenLane {
     /// # Errors
     /// Reads that cannot be trimmed; a file that cannot be read.
     pub fn with_trimming(mut self, trimming: &Trimming) -> Result<Self, InputError> {
-        if let Some(file) = self.files.first().filter(|_| self.is_fasta() == Some(true)) {
+        let lacks_qualities = |file: &&OpenedFile| match file.content {
+            Some(Content::Text(format)) => format == TextFormat::Fasta,
+            Some(Content::Bam { first, .. }) => first.is_some_and(|first| first.lacks_qualities),
+            None => false,
+        };
+        if let Some(file) = self.files.iter().find(lacks_qualities) {
             let what = "its reads have no qualities, as those of FASTA: only reads with qualities are trimmed";
             return Err(InputError::new(&file.path, what));
         }

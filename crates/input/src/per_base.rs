@@ -12,20 +12,21 @@ const OF_OTHER_STRAND: [[u8; 2]; 2] = [*b"ri", *b"rp"];
 /// Fields that count bases, or samples of the signal, from the beginning of the read.
 const OF_WHOLE_READ: [[u8; 2]; 5] = [*b"MM", *b"ML", *b"Mm", *b"Ml", *b"mv"];
 
-/// Appends the optional fields, tab-separated, of a read of so many bases of which only those in `kept` stay.
+/// Appends the optional fields, tab-separated, of a read of so many bases of which only those in `kept` stay: of
+/// records. Without `directed` they are comments of FASTQ, which stay as they stand.
 ///
 /// # Errors
 /// In words: a field that cannot be cut.
 pub(crate) fn cut(
     fields: &[u8],
     (bases, kept): (usize, Range<usize>),
-    directed: &Directed,
+    directed: Option<&Directed>,
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
-    if kept == (0..bases) {
+    let Some(directed) = directed.filter(|_| kept != (0..bases)) else {
         out.extend_from_slice(fields);
         return Ok(());
-    }
+    };
     let start = out.len();
     for field in fields.split(|byte| *byte == b'\t') {
         if out.len() > start {
@@ -40,7 +41,7 @@ pub(crate) fn cut(
             let key = key.escape_ascii();
             return Err(format!(
                 "its field {key} is about places in the whole read, and cannot be cut with the bases: leave it out \
-                 ('samtools view -b -x {key}'), or the trimming"
+                 ('samtools view -b -x {key}'), or --trim and --read-structure"
             ));
         }
         let is_turned = OF_OTHER_STRAND.contains(&key);
@@ -74,7 +75,7 @@ mod tests {
     fn cut_to(kept: Range<usize>, fields: &str) -> Result<String, String> {
         let mut out = b"x ".to_vec();
         let directed = Directed::new(&["zz".to_owned()], &[]).unwrap();
-        cut(fields.as_bytes(), (4, kept), &directed, &mut out)?;
+        cut(fields.as_bytes(), (4, kept), Some(&directed), &mut out)?;
         Ok(String::from_utf8(out[2..].to_vec()).unwrap())
     }
 

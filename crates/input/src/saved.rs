@@ -53,9 +53,14 @@ impl SavedFile {
         self.write(marker, self.length.fetch_add(marker.len() as u64, Ordering::AcqRel))
     }
 
-    /// How long it is now; what comes next begins at its start again.
-    pub fn take_length(&self) -> u64 {
-        self.length.swap(0, Ordering::AcqRel)
+    /// How long it is now, with all of it on disk, where other hosts find it; what comes next begins at its start
+    /// again.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn take_length(&self) -> Result<u64, Error> {
+        self.file.sync_data().map_err(|source| Error::Output { path: self.path.clone(), source })?;
+        Ok(self.length.swap(0, Ordering::AcqRel))
     }
 
     /// Appends the first bytes of another file.
@@ -135,7 +140,7 @@ impl<'s> SavedText<'s> {
         chunk: &Chunk,
         fragment: usize,
         outcome: &Outcome<&[Span]>,
-        directed: &Directed,
+        directed: Option<&Directed>,
     ) -> Result<(), (usize, String)> {
         let (before, files) = match outcome {
             Outcome::Kept(_) => (0, self.saved.trimmed.len()),
@@ -178,7 +183,7 @@ fn put_header(
     chunk: &Chunk,
     (fragment, mate): (usize, usize),
     (span, failed): (Span, Option<(Failed, usize)>),
-    directed: &Directed,
+    directed: Option<&Directed>,
     text: &mut Vec<u8>,
 ) -> Result<(), String> {
     let words = failed.map(|(failed, mate)| failed.words(mate));

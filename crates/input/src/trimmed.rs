@@ -26,6 +26,9 @@ use zerohop_trim::{Counts, Outcome, Span};
 /// Raw chunks have about so many bases.
 pub(crate) const RAW_CUT: Cut = Cut::at(if cfg!(any(test, fuzzing)) { 1000 } else { 300_000 });
 
+/// Pieces that may wait for each worker.
+const WAITING_PER_WORKER: usize = 4;
+
 /// What the files of a lane hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inputs {
@@ -50,6 +53,13 @@ pub(crate) struct Piece {
     counts: Counts,
     /// For each file of saved reads.
     saved: Vec<Vec<u8>>,
+}
+
+impl Piece {
+    /// Forgets its text.
+    pub(crate) fn forget_text(&mut self) {
+        self.segments = Vec::new();
+    }
 }
 
 /// What stays of the raw chunks, in their order.
@@ -161,10 +171,9 @@ pub(crate) struct Reducer {
     /// What trims them, if they are trimmed.
     pub(crate) trimmed: Option<Arc<Trimmed>>,
     pub(crate) inputs: Inputs,
-    /// Fields that go with the direction of a read have one value per base.
-    pub(crate) directed: Directed,
-    /// Whether the text of chunks is that of the files.
-    pub(crate) has_places: bool,
+    /// Of BAM: fields that go with the direction of a read have one value per base, and are cut with the bases.
+    /// Comments of FASTQ stay as they stand, and the text of chunks is that of the files.
+    pub(crate) directed: Option<Directed>,
     /// Whether it counts what is trimmed.
     pub(crate) counts: bool,
     /// Where reads are saved, if they are.
@@ -184,7 +193,7 @@ impl Reducer {
         let each = |number: usize, outcome: Outcome<&[Span]>| {
             let mut add = || -> Result<(), (usize, String)> {
                 if let Some(saved) = &mut saved {
-                    saved.add(chunk, number, &outcome, &self.directed)?;
+                    saved.add(chunk, number, &outcome, self.directed.as_ref())?;
                 }
                 let Outcome::Kept(spans) = outcome else { return Ok(()) };
                 for (mate, span) in spans.iter().enumerate() {
@@ -200,13 +209,14 @@ impl Reducer {
                     }
                     marks.records += 1;
                     marks.bases += span.len() as u32;
-                    kept::push(text, chunk, (number, mate), *span, &self.directed).map_err(|what| (mate, what))?;
+                    kept::push(text, chunk, (number, mate), *span, self.directed.as_ref())
+                        .map_err(|what| (mate, what))?;
                 }
                 Ok(())
             };
             if let Err((mate, what)) = add() {
                 let path = |text| self.parser.path(text);
-                fault.get_or_insert_with(|| fault_of(chunk, (number, mate), (path, self.has_places), what));
+                fault.get_or_insert_with(|| fault_of(chunk, (number, mate), (path, self.directed.is_none()), what));
             }
         };
         let counts = match &self.trimmed {
@@ -263,15 +273,18 @@ pub(crate) struct TrimmedClaim {
     raw: Box<dyn Claim>,
     reducer: Arc<Reducer>,
     kept: Mutex<Kept>,
+    /// Pieces that may wait for one before them: while there are more, nobody makes another one.
+    most_waiting: usize,
     /// Chunks for raw reads that nobody uses.
     spare: Mutex<Vec<Chunk>>,
 }
 
 impl TrimmedClaim {
     /// What stays of what `raw` deals, whose first chunk has number `first`, dealt by `cutter`.
-    pub(crate) fn new(raw: Box<dyn Claim>, first: u64, reducer: Arc<Reducer>, cutter: Cutter) -> Self {
+    /// So many workers claim its chunks.
+    pub(crate) fn new(raw: Box<dyn Claim>, first: u64, reducer: Arc<Reducer>, cutter: Cutter, workers: usize) -> Self {
         let kept = Mutex::new(Kept::new(cutter, reducer.inputs, first));
-        TrimmedClaim { raw, reducer, kept, spare: Mutex::default() }
+        TrimmedClaim { raw, reducer, kept, most_waiting: WAITING_PER_WORKER * workers, spare: Mutex::default() }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -311,10 +324,10 @@ impl TrimmedClaim {
 impl Claim for TrimmedClaim {
     fn claim(&self, chunk: &mut Chunk) -> Result<Claimed, Error> {
         loop {
-            let (next, ticket) = {
+            let (next, ticket, is_full) = {
                 let mut kept = self.kept();
                 chunk.ticket = kept.cutter.next_ticket();
-                (kept.next()?, kept.cutter.next_ticket())
+                (kept.next()?, kept.cutter.next_ticket(), kept.waiting.len() > self.most_waiting)
             };
             match next {
                 // Copied by whoever has it, while others go on.
@@ -324,7 +337,7 @@ impl Claim for TrimmedClaim {
                 }
                 Next::Ended => return Ok(Claimed::End { chunks: ticket.number, reads: ticket.first_read }),
                 Next::Waits => return Ok(Claimed::NotYet),
-                Next::More if !self.help()? => return Ok(Claimed::NotYet),
+                Next::More if is_full || !self.help()? => return Ok(Claimed::NotYet),
                 Next::More => {}
             }
         }

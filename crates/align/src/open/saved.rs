@@ -2,7 +2,7 @@
 
 use crate::job::saved::level;
 use crate::job::{AlignError, Job, mate_paths};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use zerohop_input::{OpenLane, SavedFile, SavedReads};
 use zerohop_model::error::{Error, shown_path};
@@ -49,13 +49,10 @@ pub fn open(job: &Job, lanes: Vec<OpenLane>, rank: usize) -> Result<(Option<Save
         let level = wanted.as_ref().and_then(|path| level(job, path)).flatten();
         let paths = wanted.iter().flat_map(|path| mate_paths(path));
         let open = |path: PathBuf| {
-            let name = match rank {
-                0 => path.clone(),
-                rank => part_name(&path, rank),
-            };
-            let new = NewFile::create(&name)?;
+            // All ranks have files of that name in work: what is left of a rank that was killed goes with the next run.
+            let new = NewFile::create(&path)?;
             let file = new.file().try_clone().map_err(WriteError::of(&path))?;
-            let written_at = new.temporary_path().unwrap_or(&name).to_owned();
+            let written_at = new.temporary_path().unwrap_or(&path).to_owned();
             files.push(new);
             Ok(SavedFile::new(path, written_at, file, level))
         };
@@ -65,11 +62,4 @@ pub fn open(job: &Job, lanes: Vec<OpenLane>, rank: usize) -> Result<(Option<Save
     let reads = Arc::new(reads);
     let lanes = lanes.into_iter().map(|lane| lane.saving(Some(Arc::clone(&reads)))).collect();
     Ok((Some(Saved { files, reads }), lanes))
-}
-
-/// The name of the part of a rank.
-fn part_name(path: &Path, rank: usize) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".rank-{rank}"));
-    path.with_file_name(name)
 }

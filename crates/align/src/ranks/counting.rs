@@ -54,7 +54,9 @@ fn put_together(transport: &dyn Transport, saved: &SavedReads) -> Result<(), Ali
     let is_first = transport.rank() == 0;
     let own: Vec<(PathBuf, u64)> = match is_first {
         true => Vec::new(),
-        false => saved.files().map(|file| (file.written_at(), file.take_length())).collect(),
+        false => {
+            saved.files().map(|file| Ok((file.written_at(), file.take_length()?))).collect::<Result<_, AlignError>>()?
+        }
     };
     let of_others = gather::values_at_first(transport, &own)?;
     for parts in of_others {

@@ -8,7 +8,6 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::Sink as _;
 use zerohop_output::{FileSink, remove_other_indexes};
-use zerohop_process::NewFile;
 use zerohop_ranks::{host, journal, values};
 use zerohop_report::RankSummary;
 
@@ -24,10 +23,7 @@ pub fn finish(
     report: &mut RunReport,
     threads: usize,
 ) -> Result<Option<Vec<RankSummary>>, AlignError> {
-    if part.transport.rank() == 0 {
-        // Before the job is complete: after that nobody could make them.
-        written.take_metrics()?.into_iter().try_for_each(NewFile::complete)?;
-    }
+    let metrics = if part.transport.rank() == 0 { written.take_metrics()? } else { Vec::new() };
     let dealt = part.dealt()?;
     // As far as there was something to be written.
     let ends = match (&dealt.ends, &written.sorted) {
@@ -99,6 +95,8 @@ pub fn finish(
         named.push((partial, path));
     }
     drop(sink);
+    // Before the job is complete: after that nobody could make them.
+    zerohop_process::complete_all(metrics)?;
     owner.complete(&named)?;
     Ok(Some(all.into_iter().map(|(rank, _)| rank).collect()))
 }
