@@ -22,7 +22,8 @@ const OPTIONS: [&str; 5] = [
     "-G -A -Q -L",
 ];
 /// Bases of the UMI and bases that are skipped, of both reads.
-const STRUCTURES: [Option<[[usize; 2]; 2]>; 4] = [None, Some([[2, 0], [2, 0]]), Some([[1, 1], [0, 2]]), None];
+const STRUCTURES: [Option<[[usize; 2]; 2]>; 4] =
+    [None, Some([[2, 0], [2, 0]]), Some([[1, 1], [0, 2]]), Some([[0, 3], [0, 1]])];
 
 /// What the first bytes of an input choose.
 struct Plan {
@@ -91,6 +92,9 @@ impl Plan {
             }
             read.seq.drain(..umi + skipped);
             qual.drain(..umi + skipped);
+        }
+        if umis.is_empty() {
+            return Some(fragment);
         }
         let fields = [b"RX:Z:".to_vec(), umis.join(&b'-'), b"\tQX:Z:".to_vec(), qualities.join(&b' ')].concat();
         for read in &mut fragment {
