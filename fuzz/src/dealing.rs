@@ -108,6 +108,20 @@ pub fn deal_over_prepared(
     Ok(all.into_values().collect())
 }
 
+/// Compares the chunks that were dealt with those of a naive dealer, which has none where anything is wrong.
+pub fn compare(what: &str, found: &Result<Chunks, Error>, expected: Option<&Chunks>) {
+    match (found, expected) {
+        (Ok(found), Some(expected)) => {
+            let reads = |chunks: &Chunks| chunks.iter().map(Vec::len).collect::<Vec<_>>();
+            assert_eq!(reads(found), reads(expected), "{what}: reads per chunk");
+            assert!(found == expected, "{what}: reads differ");
+        }
+        (Err(_), None) => {}
+        (Ok(found), None) => panic!("{what}: {} chunks of faulty text", found.len()),
+        (Err(error), Some(_)) => panic!("{what}: text without a fault is refused: {error}"),
+    }
+}
+
 /// Grants a rank every n-th of grains of so many chunks.
 struct Grains {
     rank: u64,

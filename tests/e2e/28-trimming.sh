@@ -301,6 +301,7 @@ refused() {
         [ ! -e bad.sam ] && [ ! -e bad.json ] || fail "$*: a file is left"
     }
     said "-c is not for zerohop: it trims reads, and never changes a base" --trim --trim-args -c ref.fa s_1.fq s_2.fq
+    said "it writes dropped reads with --save-failed" --trim --trim-args '--failed_out x.fq' ref.fa s_1.fq s_2.fq
     said "--bogus" --trim --trim-args --bogus ref.fa s_1.fq s_2.fq
     said "only reads with qualities are trimmed" --trim ref.fa <(sed -n '1~4s/^@/>/p;2~4p' s_1.fq)
     sed -n '1~4s/^@/>/p;2~4p' s_2.fq > s_2.fa

@@ -29,13 +29,14 @@ const WINDOW_QUALITY: Takes = Number(1, 30);
 const AUTO: &str = "auto";
 
 const FILES: Takes = Refused("it reads and writes files by its own options");
+const TRIMMED_FILES: Takes = Refused("it writes trimmed reads with --save-trimmed");
 const MERGES: Takes = Refused("it aligns both mates, and merges none");
-const UMI: Takes = Refused("it takes barcodes of molecules from reads by its own options");
+const UMI: Takes = Refused("it takes UMIs from reads and names with --read-structure and --barcode-name");
 const INDEX: Takes = Refused("it drops no reads by the index in their names");
 const CORRECTS: Takes = Refused("it trims reads, and never changes a base");
 const DEDUP: Takes = Refused("it marks or removes duplicates by where they align (--mark-duplicates)");
 const FREQUENT: Takes = Refused("which sequences are frequent depends on the order of the reads");
-const REPORTS: Takes = Refused("it writes reports by its own options");
+const REPORTS: Takes = Refused("it writes fastp's report with --fastp-json");
 const QUALITIES: Takes = Refused("it reads qualities as Phred+33 alone");
 const NAMES: Takes = Refused("it changes no names");
 const GAPS: Takes = Refused("it finds overlaps without gaps alone");
@@ -115,13 +116,13 @@ const OPTIONS: &[(Option<char>, &str, Takes)] = &[
     (None, "fix_mgi_id", NAMES),
     (Some('i'), "in1", FILES),
     (Some('I'), "in2", FILES),
-    (Some('o'), "out1", FILES),
-    (Some('O'), "out2", FILES),
+    (Some('o'), "out1", TRIMMED_FILES),
+    (Some('O'), "out2", TRIMMED_FILES),
     (None, "unpaired1", FILES),
     (None, "unpaired2", FILES),
     (None, "overlapped_out", FILES),
-    (None, "failed_out", FILES),
-    (Some('z'), "compression", FILES),
+    (None, "failed_out", Refused("it writes dropped reads with --save-failed")),
+    (Some('z'), "compression", Refused("it compresses files as --level says")),
     (None, "stdin", FILES),
     (None, "stdout", FILES),
     (None, "interleaved_in", FILES),
@@ -398,7 +399,10 @@ mod tests {
             ("-a ACN", "--adapter_sequence takes at least 4 letters, all of them A, C, G or T, not 'ACN'"),
             ("-g -G", "--trim_poly_g and --disable_trim_poly_g contradict each other"),
             ("--correction", "--correction is not for zerohop: it trims reads, and never changes a base"),
-            ("-U", "-U is not for zerohop: it takes barcodes of molecules from reads by its own options"),
+            (
+                "-U",
+                "-U is not for zerohop: it takes UMIs from reads and names with --read-structure and --barcode-name",
+            ),
             ("-w 4", "-w is not for zerohop: it has one number of threads for all (--threads)"),
         ] {
             assert_eq!(parse(words).unwrap_err().to_string(), message, "{words}");
