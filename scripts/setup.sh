@@ -107,6 +107,14 @@ setup_multiqc() {
         "pysam==$PYSAM_VERSION" || die "pip could not install MultiQC $MULTIQC_VERSION and pysam $PYSAM_VERSION"
 }
 
+# minimap2 as a module, to compare with; pip compiles it.
+setup_mappy() {
+    [ ! -d "$(echo .tools/multiqc/lib/python*/site-packages)/mappy-$MAPPY_VERSION.dist-info" ] || return 0
+    say "installing mappy $MAPPY_VERSION into .tools"
+    .tools/multiqc/bin/pip -q --disable-pip-version-check --retries 10 install "mappy==$MAPPY_VERSION" ||
+        say "pip could not install mappy $MAPPY_VERSION: what it is compared with will be skipped"
+}
+
 # What makes and tests our own packages for Python
 setup_python() {
     local wanted="pytest==$PYTEST_VERSION mypy==$MYPY_VERSION flit_core==$FLIT_CORE_VERSION maturin==$MATURIN_VERSION
@@ -291,7 +299,7 @@ case ${1-} in
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES
         setup_rust
         # one waits for the network, the other for a processor
-        (setup_multiqc; setup_python) & multiqc=$!
+        (setup_multiqc; setup_mappy; setup_python) & multiqc=$!
         setup_strobealign
         wait $multiqc
         setup_fuzz; setup_lab; setup_browser; setup_slurm

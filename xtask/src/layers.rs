@@ -32,6 +32,7 @@ const REPORT: &str = "crates/report";
 const NULL: &str = "crates/engines/null";
 const STROBEALIGN: &str = "crates/engines/strobealign";
 const BWA_MEM: &str = "crates/engines/bwa-mem";
+const RAMMAP: &str = "crates/engines/rammap";
 const EXTERNAL: &str = "crates/engines/external";
 
 /// Who reads command lines, and so may import clap and what belongs to it.
@@ -79,6 +80,7 @@ fn allowed(place: &str) -> Option<Allowed> {
             NULL,
             STROBEALIGN,
             BWA_MEM,
+            RAMMAP,
             EXTERNAL,
         ]),
         // The laboratory measures them all.

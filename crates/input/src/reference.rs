@@ -149,7 +149,7 @@ fn is_base(byte: u8) -> bool {
 }
 
 /// What forbids a name in SAM (SAMv1, section 1.2.1, but for the characters that real references use all the same).
-fn wrong_name(name: &str) -> Option<String> {
+pub fn wrong_name(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("a sequence has no name".to_owned());
     }

@@ -8,6 +8,30 @@ use std::ops::Range;
 /// bits.
 const MOST: usize = if cfg!(test) { 100 } else { u32::MAX as usize };
 
+/// What SEQ shows for letters of a read other than A, C, G, T and N.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Letters {
+    /// Themselves, and N where the read is reversed (but A for U), as with strobealign.
+    #[default]
+    NWhereReversed,
+    /// N, as with bwa.
+    N,
+    /// Themselves, and the letter that they pair with where the read is reversed; T for U, as with minimap2.
+    Paired,
+}
+
+/// What QNAME shows of the number of a mate, a slash and a digit at the end of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Names {
+    /// Nothing of `/1` and `/2` in FASTQ, as with strobealign.
+    #[default]
+    WithoutMate,
+    /// Nothing of any digit, in FASTA too, as with bwa.
+    WithoutNumber,
+    /// All, as with minimap2 for single reads.
+    Whole,
+}
+
 /// One record of a read: an alignment, or that the read is unmapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
@@ -44,7 +68,10 @@ impl<'a> Aligned<'a> {
         let texts = self.texts;
         let value = move |stored: &StoredTag| match &stored.value {
             StoredValue::Int(value) => TagValue::Int(*value),
+            StoredValue::Character(value) => TagValue::Character(*value),
             StoredValue::Float(value) => TagValue::Float(*value),
+            StoredValue::Decimal(range) => TagValue::Decimal(&texts[range.start as usize..range.end as usize]),
+            StoredValue::LongCigar => TagValue::LongCigar,
             StoredValue::ReadGroup => TagValue::ReadGroup,
             StoredValue::Comment => TagValue::Comment,
             StoredValue::Text(range) => TagValue::Text(&texts[range.start as usize..range.end as usize]),
@@ -62,9 +89,13 @@ struct StoredTag {
 #[derive(Debug, Clone)]
 enum StoredValue {
     Int(i64),
+    Character(u8),
     Float(f32),
     ReadGroup,
     Comment,
+    LongCigar,
+    /// A range of [`Alignments::texts`], as for text.
+    Decimal(Range<u32>),
     /// A range of [`Alignments::texts`].
     Text(Range<u32>),
 }
@@ -93,8 +124,8 @@ pub struct Alignments {
     tags: Vec<StoredTag>,
     /// Values of tags that are text.
     texts: Vec<u8>,
-    has_only_acgtn: bool,
-    has_names_without_number: bool,
+    letters: Letters,
+    names: Names,
     left_out: u64,
     text: Vec<u8>,
     /// The fragment whose alignments did not fit.
@@ -146,8 +177,8 @@ impl Alignments {
         self.tags.clear();
         self.texts.clear();
         self.text.clear();
-        self.has_only_acgtn = false;
-        self.has_names_without_number = false;
+        self.letters = Letters::default();
+        self.names = Names::default();
         self.left_out = 0;
         self.too_many_in = None;
     }
@@ -173,24 +204,24 @@ impl Alignments {
         self.left_out
     }
 
-    /// Has records show N for bases other than A, C, G and T, also of reads that are not reversed, as bwa does.
-    pub fn write_n_for_other_letters(&mut self) {
-        self.has_only_acgtn = true;
+    /// Says what records show for letters that are no base.
+    pub fn show_letters(&mut self, letters: Letters) {
+        self.letters = letters;
     }
 
-    /// Whether records show N for bases other than A, C, G and T.
-    pub fn has_only_acgtn(&self) -> bool {
-        self.has_only_acgtn
+    /// What records show for letters that are no base.
+    pub fn letters(&self) -> Letters {
+        self.letters
     }
 
-    /// Has records show names without a slash and a digit at their ends, whatever digit, and in FASTA too, as bwa does.
-    pub fn write_names_without_number(&mut self) {
-        self.has_names_without_number = true;
+    /// Says how records show names.
+    pub fn show_names(&mut self, names: Names) {
+        self.names = names;
     }
 
-    /// Whether records show names without a slash and a digit at their ends.
-    pub fn has_names_without_number(&self) -> bool {
-        self.has_names_without_number
+    /// How records show names.
+    pub fn names(&self) -> Names {
+        self.names
     }
 
     /// Adds an alignment to the fragment that is not ended yet. One that does not fit is not added whole:
@@ -206,18 +237,17 @@ impl Alignments {
         for Tag { key, value } in tags {
             let value = match value {
                 TagValue::Int(value) => StoredValue::Int(value),
+                TagValue::Character(value) => StoredValue::Character(value),
                 TagValue::Float(value) => StoredValue::Float(value),
                 TagValue::ReadGroup => StoredValue::ReadGroup,
                 TagValue::Comment => StoredValue::Comment,
-                TagValue::Text(text) if text.len() > MOST - self.texts.len() => {
+                TagValue::LongCigar => StoredValue::LongCigar,
+                TagValue::Text(text) | TagValue::Decimal(text) if text.len() > MOST - self.texts.len() => {
                     self.note_too_many();
                     continue;
                 }
-                TagValue::Text(text) => {
-                    let start = self.texts.len() as u32;
-                    self.texts.extend_from_slice(text);
-                    StoredValue::Text(start..self.texts.len() as u32)
-                }
+                TagValue::Text(text) => StoredValue::Text(self.store(text)),
+                TagValue::Decimal(digits) => StoredValue::Decimal(self.store(digits)),
             };
             self.tags.push(StoredTag { key, value });
         }
@@ -229,6 +259,13 @@ impl Alignments {
         }
         let (cigar, tags) = (cigar_start..self.cigars.len() as u32, tags_start..self.tags.len() as u32);
         self.alignments.push(Stored { alignment, cigar, tags });
+    }
+
+    /// Keeps a text, and says where.
+    fn store(&mut self, text: &[u8]) -> Range<u32> {
+        let start = self.texts.len() as u32;
+        self.texts.extend_from_slice(text);
+        start..self.texts.len() as u32
     }
 
     #[cold]

@@ -38,6 +38,7 @@ pub mod measurement;
 pub mod memory_map;
 pub mod plan;
 pub mod qc_figures;
+pub mod read_lengths;
 pub mod record;
 pub mod sink;
 pub mod source;

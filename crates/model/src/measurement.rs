@@ -1,12 +1,13 @@
 //! What happened: plain data that the runtime and the engines fill and `report` turns into words, tables and files.
 
-use crate::alignment::{Alignment, Alignments};
+use crate::alignment::{Aligned, Alignment, Alignments};
 use crate::chunk::Chunk;
 use crate::error::{Error, shown};
 use crate::machine::{Bytes, CpuId, NodeId};
 use crate::plan::InstancePlan;
 use crate::qc_figures::QcFigures;
-use crate::record;
+use crate::read_lengths::ReadLengths;
+use crate::record::{self, TagValue};
 use crate::sink::Elsewhere;
 use crate::timeline::Timeline;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,12 @@ pub struct Tally {
     pub reads: u64,
     /// Bases of these reads.
     pub bases: u64,
+    /// How long they are.
+    #[serde(default)]
+    pub lengths: ReadLengths,
+    /// What the alignments of an embedded engine cover.
+    #[serde(default)]
+    pub aligned: AlignedBases,
     /// Records that are neither secondary nor supplementary: one per read.
     pub primary_records: u64,
     /// Reads of which the aligner made no record: mates of no bases, of which an external one wrote none; unmapped
@@ -53,6 +60,55 @@ pub struct Tally {
     pub pairs: PairLayouts,
 }
 
+/// What alignments that are not secondary cover, where the engine says how many edits they have (NM).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlignedBases {
+    /// Bases of the reference.
+    pub reference: u64,
+    /// Columns: bases that lie on another one, and those that are inserted or deleted.
+    pub columns: u64,
+    /// Columns that differ (NM).
+    pub edits: u64,
+}
+
+impl AlignedBases {
+    /// Counts an alignment, if it has NM.
+    fn add(&mut self, aligned: &Aligned<'_>) {
+        let edits = aligned.tags().find_map(|tag| match (tag.key, tag.value) {
+            (EDITS, TagValue::Int(edits)) => Some(edits),
+            _ => None,
+        });
+        let Some(edits) = edits.and_then(|edits| u64::try_from(edits).ok()) else { return };
+        self.edits += edits;
+        for op in aligned.cigar {
+            let bases = u64::from(op.length());
+            match op.letter() {
+                b'M' | b'=' | b'X' | b'D' => {
+                    (self.columns, self.reference) = (self.columns + bases, self.reference + bases)
+                }
+                b'I' => self.columns += bases,
+                _ => {}
+            }
+        }
+    }
+
+    /// Columns that do not differ, in percent; none of no column.
+    pub fn identity(&self) -> Option<f64> {
+        (self.columns > 0).then(|| 100.0 * (1.0 - self.edits as f64 / self.columns as f64))
+    }
+}
+
+impl AddAssign for AlignedBases {
+    fn add_assign(&mut self, more: AlignedBases) {
+        self.reference += more.reference;
+        self.columns += more.columns;
+        self.edits += more.edits;
+    }
+}
+
+/// The field with the edits of a record.
+const EDITS: [u8; 2] = *b"NM";
+
 impl Tally {
     /// Counts the reads of a chunk and their alignments.
     ///
@@ -62,6 +118,8 @@ impl Tally {
         let (fragments, left_out) = (chunk.len() as u64, alignments.left_out());
         let mut tally = Tally { fragments, left_out, ..Tally::default() };
         let (mut without, mut first_without) = (0, None);
+        // Neighbours are often alike.
+        let mut alike = (0, 0);
         let fault = |index, name, what: &str| {
             let fragment = chunk.ticket.first_fragment + index as u64 + 1;
             Error::Engine { read: shown(name), fragment, what: what.to_owned() }
@@ -71,6 +129,9 @@ impl Tally {
             let mut has_primary = [false; 2];
             if index < alignments.fragments() {
                 for aligned in alignments.fragment(index) {
+                    if aligned.alignment.flags & (record::SECONDARY | record::UNMAPPED) == 0 {
+                        tally.aligned.add(&aligned);
+                    }
                     if tally.add(&aligned.alignment)
                         && std::mem::replace(&mut has_primary[usize::from(aligned.alignment.mate != 0)], true)
                     {
@@ -80,7 +141,13 @@ impl Tally {
             }
             for (read, has_primary) in fragment.reads().zip(has_primary) {
                 tally.reads += 1;
-                tally.bases += read.seq.len() as u64;
+                let length = read.seq.len() as u64;
+                tally.bases += length;
+                if length != alike.0 {
+                    let (length, reads) = std::mem::replace(&mut alike, (length, 0));
+                    tally.lengths.add(length, reads);
+                }
+                alike.1 += 1;
                 tally.paired += u64::from(fragment.mate.is_some());
                 if !has_primary {
                     without += 1;
@@ -88,6 +155,7 @@ impl Tally {
                 }
             }
         }
+        tally.lengths.add(alike.0, alike.1);
         match first_without {
             Some((index, name)) if without > left_out => Err(fault(index, name, "it made no record of it")),
             _ => Ok(tally),
@@ -132,6 +200,8 @@ impl AddAssign<&Tally> for Tally {
         self.fragments += other.fragments;
         self.reads += other.reads;
         self.bases += other.bases;
+        self.lengths += &other.lengths;
+        self.aligned += other.aligned;
         self.primary_records += other.primary_records;
         self.left_out += other.left_out;
         self.not_shown += other.not_shown;

@@ -126,8 +126,15 @@ pub enum TagValue<'a> {
     Int(i64),
     /// Text (type `Z`).
     Text(&'a [u8]),
+    /// A printable character (type `A`).
+    Character(u8),
     /// Type `f`, which SAM shows with three decimals, as bwa does.
     Float(f32),
+    /// Type `f`, in these digits.
+    Decimal(&'a [u8]),
+    /// Here the CIGAR goes (CG, of type `B`), which has more operations than a record of BAM can hold; where CIGAR
+    /// stands, SAM shows what BAM has there (SAMv1, section 4.2.2). BAM has it behind all fields.
+    LongCigar,
     /// Here the read group of the lane goes, if there is one: for engines whose own program writes it elsewhere than
     /// behind all other fields.
     ReadGroup,

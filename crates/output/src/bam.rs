@@ -4,14 +4,14 @@ use crate::bins::{BAI_DEPTH, bin};
 use crate::mates::{Mate, is_replaced};
 use crate::records::EngineRecord;
 use crate::sam_line::{Fields, SamLine};
-use crate::tags::{RecordContext, push_comment, push_float, push_integer, push_text};
+use crate::tags::{RecordContext, float, push_comment, push_float, push_integer, push_text};
 use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{CigarOp, NO_QUALITY, TagValue, mate};
 
 /// Longest read name, without its end.
 pub(crate) const MAX_NAME: usize = 254;
 /// Most CIGAR operations that the record itself can hold; more go into the tag CG.
-const MAX_CIGAR: usize = 65535;
+pub(crate) const MAX_CIGAR: usize = 65535;
 
 /// Codes of the bases `=ACMGRSVTWYHKDBN`; anything else counts as N.
 const BASE_CODES: [u8; 256] = {
@@ -38,7 +38,14 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &EngineRecord<'_>, out: &
             match tag.value {
                 TagValue::Int(value) => push_integer(out, tag.key, value),
                 TagValue::Text(text) => push_text(out, tag.key, text),
+                TagValue::Character(character) => out.extend_from_slice(&[tag.key[0], tag.key[1], b'A', character]),
                 TagValue::Float(value) => push_float(out, tag.key, value),
+                TagValue::Decimal(digits) => {
+                    let wrong = || Error::Internal("the engine gave a number that is none".to_owned());
+                    push_float(out, tag.key, float(digits).ok_or_else(wrong)?);
+                }
+                // Where CIGAR has no room for it: in `put_all`.
+                TagValue::LongCigar => {}
                 TagValue::ReadGroup => {
                     context.read_group().into_iter().for_each(|id| push_text(out, *b"RG", id));
                     has_read_group = true;
@@ -113,14 +120,13 @@ fn put_all(
         return Err(wrong("its name has more than 254 bytes"));
     }
     let start = out.len();
-    let spanning = fields.cigar.iter().filter(|op| op.consumes_reference());
-    let spans: u64 = spanning.map(|op| u64::from(op.length())).sum();
+    let spans = spans(fields);
     let position = i64::from(fields.place.position);
     let in_tag = fields.cigar.len() > MAX_CIGAR;
     if in_tag && (fields.seq.len() as u64).max(spans) >= 1 << 28 {
         return Err(wrong("it has more than 65,535 CIGAR operations over 2^28 bases or more"));
     }
-    let stand_in = [CigarOp((fields.seq.len() as u32) << 4 | 4), CigarOp((spans as u32) << 4 | 3)];
+    let stand_in = stand_in(fields);
     let cigar = if in_tag { &stand_in[..] } else { fields.cigar };
 
     out.extend_from_slice(&[0; 4]);
@@ -156,6 +162,16 @@ fn put_all(
     let size = i32::try_from(out.len() - start - 4).map_err(|_| wrong("it takes 2 GiB or more"))?;
     out[start..start + 4].copy_from_slice(&size.to_le_bytes());
     Ok(())
+}
+
+/// Bases of the reference that an alignment spans.
+fn spans(fields: &Fields<'_>) -> u64 {
+    fields.cigar.iter().filter(|op| op.consumes_reference()).map(|op| u64::from(op.length())).sum()
+}
+
+/// What stands where CIGAR stands when that is in a field of its own (SAMv1, section 4.2.2).
+pub(crate) fn stand_in(fields: &Fields<'_>) -> [CigarOp; 2] {
+    [CigarOp((fields.seq.len() as u32) << 4 | 4), CigarOp((spans(fields) as u32) << 4 | 3)]
 }
 
 /// What the output adds.

@@ -4,7 +4,7 @@
 use crate::mate_tags::MateTags;
 use crate::mates::{Mate, Mates, is_replaced};
 use crate::sam_line::{BamPlace, Fields};
-use zerohop_model::alignment::{Aligned, Alignments};
+use zerohop_model::alignment::{Aligned, Alignments, Letters, Names};
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::complement;
 use zerohop_model::error::{Error, shown};
@@ -25,7 +25,7 @@ pub(crate) struct EngineRecord<'a> {
 impl<'a> EngineRecord<'a> {
     /// Whether it has an optional field of its own of this name.
     pub(crate) fn has(&self, key: [u8; 2]) -> bool {
-        let is_own = |value| !matches!(value, TagValue::Comment | TagValue::ReadGroup);
+        let is_own = |value| !matches!(value, TagValue::Comment | TagValue::ReadGroup | TagValue::LongCigar);
         self.aligned.tags().any(|tag| tag.key == key && is_own(tag.value)) || self.mate.is_some() && is_replaced(key)
     }
 
@@ -93,10 +93,14 @@ impl Bases {
                 let read = if aligned.alignment.mate == 0 { Some(fragment.first) } else { fragment.mate };
                 let unknown = || Error::Internal("the engine aligned a mate that is not there".to_owned());
                 let read = read.ok_or_else(unknown)?;
-                let (seq, qual) = self.of(&read, &aligned, alignments.has_only_acgtn())?;
+                let (seq, qual) = self.of(&read, &aligned, alignments.letters())?;
                 let alignment = &aligned.alignment;
                 let fields = Fields {
-                    name: if alignments.has_names_without_number() { without_number(&read) } else { read.name },
+                    name: match alignments.names() {
+                        Names::WithoutMate => read.name,
+                        Names::WithoutNumber => without_number(&read),
+                        Names::Whole => chunk.name_with_number(index, usize::from(alignment.mate)),
+                    },
                     flags: alignment.flags | if read.failed_filters { QC_FAIL } else { 0 },
                     place: BamPlace::from(alignment.locus),
                     mapq: alignment.mapq,
@@ -119,7 +123,7 @@ impl Bases {
         &'a mut self,
         read: &Read<'a>,
         aligned: &Aligned<'_>,
-        only_acgtn: bool,
+        letters: Letters,
     ) -> Result<(&'a [u8], &'a [u8]), Error> {
         if aligned.alignment.has_no_bases && !self.of_all || read.seq.is_empty() {
             return Ok((&[], &[]));
@@ -136,15 +140,23 @@ impl Bases {
         let start = if is_reverse { behind } else { before };
         let seq = &seq[start..start + kept];
         let qual = qual.get(start..start + kept).unwrap_or_default();
-        if !is_reverse && (!only_acgtn || seq.iter().all(|base| b"ACGTN".contains(base))) {
+        if !is_reverse && (letters == Letters::NWhereReversed || seq.iter().all(|base| b"ACGTN".contains(base))) {
             return Ok((seq, qual));
         }
         self.seq.clear();
         if !is_reverse {
-            self.seq.extend(seq.iter().map(|base| if b"ACGT".contains(base) { *base } else { b'N' }));
+            self.seq.extend(seq.iter().map(|base| match (base, letters) {
+                (b'A' | b'C' | b'G' | b'T', _) => *base,
+                (b'U', Letters::Paired) => b'T',
+                (_, Letters::Paired) => *base,
+                _ => b'N',
+            }));
             return Ok((&self.seq, qual));
         }
-        self.seq.extend(complement::CAPITALS.reversed(seq));
+        match letters {
+            Letters::Paired => self.seq.extend(complement::CODES.reversed(seq)),
+            _ => self.seq.extend(complement::CAPITALS.reversed(seq)),
+        }
         self.qual.clear();
         self.qual.extend(qual.iter().rev());
         Ok((&self.seq, &self.qual))
@@ -214,7 +226,7 @@ mod tests {
             alignments.push(Alignment { flags, ..Alignment::default() }, cigar, []);
             alignments.end_fragment();
             let (aligned, mut bases) = (alignments.fragment(0).next().unwrap(), Bases::default());
-            let found = bases.of(&read, &aligned, true).ok();
+            let found = bases.of(&read, &aligned, Letters::N).ok();
             let wanted = wanted.map(|(seq, qual)| (seq.as_bytes(), qual.as_bytes()));
             assert_eq!(found, wanted, "{flags} {:?}", aligned.cigar);
         }
@@ -224,12 +236,19 @@ mod tests {
     fn bases_are_left_out_or_shown_as_n_where_the_engine_says_so() {
         let read =
             Read { name: b"r", had_number: false, comment: b"", seq: b"ACRU", qual: None, failed_filters: false };
-        for (has_no_bases, only_acgtn, wanted) in [(true, false, ""), (false, true, "ACNN"), (false, false, "ACRU")] {
+        for (has_no_bases, letters, flags, wanted) in [
+            (true, Letters::NWhereReversed, 0, ""),
+            (false, Letters::N, 0, "ACNN"),
+            (false, Letters::NWhereReversed, 0, "ACRU"),
+            (false, Letters::NWhereReversed, REVERSE, "ANGT"),
+            (false, Letters::Paired, 0, "ACRT"),
+            (false, Letters::Paired, REVERSE, "AYGT"),
+        ] {
             let mut alignments = Alignments::default();
-            alignments.push(Alignment { has_no_bases, ..Alignment::default() }, [], []);
+            alignments.push(Alignment { flags, has_no_bases, ..Alignment::default() }, [], []);
             alignments.end_fragment();
             let (aligned, mut bases) = (alignments.fragment(0).next().unwrap(), Bases::default());
-            assert_eq!(bases.of(&read, &aligned, only_acgtn).unwrap().0, wanted.as_bytes());
+            assert_eq!(bases.of(&read, &aligned, letters).unwrap().0, wanted.as_bytes());
         }
     }
 }

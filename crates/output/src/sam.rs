@@ -1,11 +1,12 @@
 //! SAM text (SAMv1, section 1.4).
 
+use crate::bam::{MAX_CIGAR, stand_in};
 use crate::mates::{Mate, is_replaced};
 use crate::records::EngineRecord;
 use crate::sam_line::{BamPlace, Fields, SamLine};
 use crate::tags::RecordContext;
 use zerohop_model::error::Error;
-use zerohop_model::record::TagValue;
+use zerohop_model::record::{CigarOp, TagValue};
 
 /// Appends a record of an embedded engine as a line.
 pub(crate) fn put(context: &RecordContext<'_>, record: &EngineRecord<'_>, out: &mut Vec<u8>) {
@@ -53,14 +54,10 @@ impl SamText<'_, '_> {
         self.integer(i64::from(fields.flags));
         self.place(fields.place, None);
         self.integer(i64::from(fields.mapq));
-        if fields.cigar.is_empty() {
-            self.column(b"*");
-        } else {
-            self.out.push(b'\t');
-            for op in fields.cigar {
-                self.digits(i64::from(op.length()));
-                self.out.push(op.letter());
-            }
+        let is_long = fields.cigar.len() > MAX_CIGAR;
+        match is_long && record.aligned.tags().any(|tag| tag.value == TagValue::LongCigar) {
+            true => self.cigar(&stand_in(fields)),
+            false => self.cigar(fields.cigar),
         }
         self.place(fields.mate_place, Some(fields.place.contig));
         self.integer(i64::from(fields.template_length));
@@ -79,6 +76,22 @@ impl SamText<'_, '_> {
                     self.key(tag.key, b":Z:");
                     self.out.extend_from_slice(text);
                 }
+                TagValue::Character(character) => {
+                    self.key(tag.key, b":A:");
+                    self.out.push(character);
+                }
+                TagValue::Decimal(digits) => {
+                    self.key(tag.key, b":f:");
+                    self.out.extend_from_slice(digits);
+                }
+                TagValue::LongCigar => {
+                    self.key(*b"CG", b":B:");
+                    self.out.push(b'I');
+                    for CigarOp(op) in fields.cigar {
+                        self.out.push(b',');
+                        self.digits(i64::from(*op));
+                    }
+                }
                 TagValue::Float(value) => {
                     self.key(tag.key, b":f:");
                     self.out.extend_from_slice(format!("{value:.3}").as_bytes());
@@ -91,6 +104,17 @@ impl SamText<'_, '_> {
             }
         }
         self.end(has_read_group, (comment, &has), record.mate, fields);
+    }
+
+    fn cigar(&mut self, cigar: &[CigarOp]) {
+        if cigar.is_empty() {
+            return self.column(b"*");
+        }
+        self.out.push(b'\t');
+        for op in cigar {
+            self.digits(i64::from(op.length()));
+            self.out.push(op.letter());
+        }
     }
 
     fn column(&mut self, text: &[u8]) {

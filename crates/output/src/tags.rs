@@ -15,14 +15,14 @@ use zerohop_model::record::REVERSE;
 pub enum Comments {
     /// Nothing.
     None,
-    /// Optional fields of BAM. Base modifications (MM, ML, MN; SAMtags, section 1.7) are counted along all bases of
-    /// the read: records that have not all of them are without.
+    /// Optional fields of BAM.
     OfBam,
     /// All, as they stand, as `bwa mem -C` does.
     AsTheyStand,
 }
 
-/// Fields whose values are counted along all bases of a read.
+/// Fields whose values are counted along all bases of a read: base modifications (SAMtags, section 1.7). Records that
+/// have not all bases are without.
 const OF_ALL_BASES: [[u8; 2]; 3] = [*b"MM", *b"ML", *b"MN"];
 
 /// What an encoder knows besides the record.
@@ -67,7 +67,6 @@ impl<'h> RecordContext<'h> {
             0 => Cow::Borrowed(comment),
             _ => self.directed.turned(comment),
         };
-        let lacks_bases = self.comments == Comments::OfBam && lacks_bases;
         let is_new = |field: &&[u8]| match **field {
             [a, b, b':', _, b':', ..] => {
                 let is_other_group = [a, b] == *b"RG" && self.read_group().is_some();
@@ -237,7 +236,7 @@ fn integer(text: &[u8], range: RangeInclusive<i64>) -> Option<i64> {
 }
 
 /// By way of a double, as htslib has it: where rounding twice makes a difference, it is the same.
-fn float(text: &[u8]) -> Option<f32> {
+pub(crate) fn float(text: &[u8]) -> Option<f32> {
     Some(std::str::from_utf8(text).ok()?.parse::<f64>().ok()? as f32)
 }
 

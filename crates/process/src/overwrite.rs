@@ -199,7 +199,9 @@ fn first_fields(text: &[u8]) -> Vec<&[u8]> {
 fn is_paf(text: &[u8]) -> bool {
     let fields = first_fields(text);
     let is_number = |at: usize| fields[at].iter().all(u8::is_ascii_digit) && !fields[at].is_empty();
-    fields.len() >= 12 && matches!(fields[4], b"+" | b"-") && [1, 2, 3, 6, 7, 8, 9, 10, 11].into_iter().all(is_number)
+    fields.len() >= 12
+        && matches!(fields[4], b"+" | b"-" | b"*")
+        && [1, 2, 3, 6, 7, 8, 9, 10, 11].into_iter().all(is_number)
 }
 
 fn is_table_of_numbers(text: &[u8]) -> bool {
@@ -317,6 +319,7 @@ mod tests {
             (html, Some(Kind::Page)),
             ("\u{7f}ELF zh_version", Some(Kind::Library)),
             ("r/1\t150\t0\t150\t-\tchr1\t5386\t10\t160\t150\t150\t255\n", Some(Kind::Paf)),
+            ("r\t1500\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\trl:i:0\n", Some(Kind::Paf)),
             ("chr1\t0.500000\nchr2\tNaN\n", Some(Kind::Numbers)),
             ("\u{7f}ELF", None),
             (">contig\nACGT\n", None),

@@ -136,6 +136,7 @@ pub(crate) fn summary(nodes: u32, cpus: u32, seconds: f64) -> Summary {
         index: IndexReport {
             origin: IndexOrigin::Built,
             bytes: Bytes(4 * GIB),
+            reference_bases: 1_000_000_000,
             time: at(3.0),
             mean_read_length: 148,
             read_length: 150,

@@ -32,6 +32,9 @@ pub(crate) struct Sequenced {
     pub quality: Option<f64>,
     /// The mean share of G and C in reads, in percent.
     pub gc: Option<f64>,
+    /// Of long reads, how long they are, and how they were aligned.
+    pub lengths: Option<String>,
+    pub aligned: Option<String>,
 }
 
 impl Sequenced {
@@ -52,6 +55,8 @@ impl Sequenced {
             error_rate: (qc.mapped_bases > 0).then(|| percent(qc.edits, qc.mapped_bases)),
             quality: mean(qc.quality.iter().flatten().copied()),
             gc: mean_place(&qc.gc),
+            lengths: run.lengths_words(),
+            aligned: run.aligned_words(),
         }
     }
 
@@ -70,7 +75,9 @@ impl Sequenced {
             ("sample", Some(sample.to_owned()).filter(|sample| !sample.is_empty())),
             ("reads", Some(grouped(self.reads))),
             ("bases", Some(grouped(self.bases))),
+            ("read lengths", self.lengths.clone()),
             ("mapped reads", Some(in_percent(self.mapped))),
+            ("aligned", self.aligned.clone()),
             ("properly paired", self.proper.map(|part| format!("{part:.2} % of paired reads"))),
             ("insert size", self.insert.map(|bases| format!("{bases} bases in the median"))),
             ("duplicates", self.duplicates.map(|part| format!("{part:.2} % of mapped reads"))),

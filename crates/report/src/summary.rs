@@ -28,6 +28,9 @@ pub struct IndexReport {
     pub origin: IndexOrigin,
     /// Size of one copy.
     pub bytes: Bytes,
+    /// Bases of the reference; 0 where an aligner of its own knows them alone.
+    #[serde(default)]
+    pub reference_bases: u64,
     /// Time until all copies were there.
     pub time: Duration,
     /// Mean length of the first reads, in bases, or that which was given, for which it was chosen; 0 if that did not

@@ -9,6 +9,9 @@ use zerohop_model::measurement::{DuplicateReport, LibraryReport, QcReport, SortR
 use zerohop_model::plan::{Pages, Placement};
 use zerohop_model::thousands::grouped;
 
+/// Reads are long from this N50 on, in bases.
+const LONG_READS: u64 = 1000;
+
 impl Summary {
     /// One line: reads, how many are mapped and duplicates, and the time that it took.
     pub fn line(&self) -> String {
@@ -26,6 +29,25 @@ impl Summary {
         Some(format!("{proper:.2} % of paired reads properly paired{}", self.insert()))
     }
 
+    /// How long long reads are; none of short ones.
+    pub(crate) fn lengths_words(&self) -> Option<String> {
+        let lengths = &self.run.tally.lengths;
+        let words =
+            format!("N50 {} bases, the longest read has {}", grouped(lengths.n50()), grouped(lengths.longest()));
+        (lengths.n50() >= LONG_READS).then_some(words)
+    }
+
+    /// How alike long reads are to the reference, and how often they cover it; none of short ones.
+    pub(crate) fn aligned_words(&self) -> Option<String> {
+        let Tally { aligned, lengths, .. } = &self.run.tally;
+        let identity = aligned.identity().filter(|_| lengths.n50() >= LONG_READS)?;
+        let depth = match self.index.reference_bases {
+            0 => String::new(),
+            bases => format!(", {:.1}x of the reference", aligned.reference as f64 / bases as f64),
+        };
+        Some(format!("{identity:.2} % of columns equal (M, I and D; NM){depth}"))
+    }
+
     /// A few lines for the end of a run.
     pub fn text(&self) -> String {
         let mut out = String::new();
@@ -40,6 +62,12 @@ impl Summary {
         line("mapped", format!("{:.2} %", percent(t.mapped, t.reads)));
         if let Some(words) = self.proper_words() {
             line("proper", words);
+        }
+        if let Some(words) = self.lengths_words() {
+            line("lengths", words);
+        }
+        if let Some(words) = self.aligned_words() {
+            line("aligned", words);
         }
         line("index", self.index_line());
         line("plan", self.plan.reasons.join(" "));

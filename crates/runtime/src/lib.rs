@@ -9,7 +9,7 @@
 //! 4. *encode* its records;
 //! 5. *commit* (commit.rs, an implementation for each order of bytes): on a regular file the [gate] assigns offsets in
 //!    order and the worker writes; on a pipe an [ordered queue](queue) feeds one writer. A worker that is ahead holds
-//!    [`HELD_PER_WORKER`] chunks, then waits.
+//!    [`HELD_PER_WORKER`] chunks, and more of them up to [`HELD_BYTES_PER_WORKER`], then waits.
 //!
 //! What takes the place of a step:
 //!
@@ -82,7 +82,7 @@ pub use {
     instances::{Dealing, Handover, LateSink},
     intake::{Input, Intake, LaneView, Taken},
     output::Order,
-    output::{Committer, HELD_PER_WORKER, Output, QUEUED_PER_WORKER},
+    output::{Committer, HELD_BYTES_PER_WORKER, HELD_PER_WORKER, Output, QUEUED_PER_WORKER},
     panics::install_hook,
     progress::Progress,
     replica_map::ReplicaMap,

@@ -26,6 +26,9 @@ pub enum Order {
 /// would wait a third of their time if one chunk of twenty takes twice the average; with 8 they lose 3 % (simulated,
 /// bench/runs/2026-11-23-xeon-2cpu-cohorts).
 pub const HELD_PER_WORKER: usize = 8;
+/// And so many bytes of finished chunks, however many these are: long reads differ in what they take, and where one
+/// takes ten seconds others go on meanwhile (simulated, bench/runs/2026-11-28-xeon-long-reads).
+pub const HELD_BYTES_PER_WORKER: usize = 64 << 20;
 /// Finished chunks for each worker that may wait for a pipe: a slow reader keeps the queue full.
 pub const QUEUED_PER_WORKER: usize = 2;
 /// Buffers that a worker keeps for later chunks. Others go back to the system when what they held is written.
@@ -60,7 +63,10 @@ impl<'s> Output<'s> {
         let file = |i| -> Box<dyn Commit + 's> {
             match sink.access() {
                 OutputAccess::Positioned => Box::new(Positioned(OrderGate::new(sink.start(i)))),
-                OutputAccess::Sequential => Box::new(Pipe(OrderedQueue::new((queued * committers) as u64))),
+                OutputAccess::Sequential => {
+                    let most_bytes = HELD_BYTES_PER_WORKER.saturating_mul(committers);
+                    Box::new(Pipe(OrderedQueue::new((queued * committers) as u64, most_bytes)))
+                }
             }
         };
         Self::of((0..sink.files()).map(file).collect(), sink, order, committers, held)
@@ -201,6 +207,9 @@ pub struct Committer<'o, 's> {
     /// What takes the chunks instead, where they are not written in the order of the input.
     collector: Option<Box<dyn Collect + 's>>,
     held: VecDeque<HeldChunk>,
+    /// Bytes of them, and how many there may be, however many chunks these are.
+    held_bytes: usize,
+    most_held_bytes: usize,
     /// Emptied buffers that this thread wrote itself: it needs no lock for them.
     spare: Vec<Vec<u8>>,
     /// Time spent writing.
@@ -214,13 +223,24 @@ pub struct Committer<'o, 's> {
 impl<'o, 's> Committer<'o, 's> {
     /// A committer for one thread.
     pub fn new(output: &'o Output<'s>) -> Self {
-        Committer { collector: output.sink.collector(), ..Self::of_parts(output) }
+        let (collector, most_held_bytes) = (output.sink.collector(), HELD_BYTES_PER_WORKER);
+        Committer { collector, most_held_bytes, ..Self::of_parts(output) }
     }
 
     /// The same, for parts of what was collected.
     pub(crate) fn of_parts(output: &'o Output<'s>) -> Self {
         let (writing, waiting) = (Duration::ZERO, Duration::ZERO);
-        Committer { output, collector: None, held: VecDeque::new(), spare: Vec::new(), writing, waiting, bytes: 0 }
+        Committer {
+            output,
+            collector: None,
+            held: VecDeque::new(),
+            held_bytes: 0,
+            most_held_bytes: 0,
+            spare: Vec::new(),
+            writing,
+            waiting,
+            bytes: 0,
+        }
     }
 
     /// An empty buffer for the next chunk.
@@ -277,6 +297,7 @@ impl<'o, 's> Committer<'o, 's> {
             }
             Some(bytes) => {
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+                self.held_bytes += bytes.len();
                 self.held.push_back(HeldChunk { file, number, bytes });
                 self.write_held(self.output.held, Some(number))?;
                 self.hold_no_large_buffer();
@@ -285,14 +306,16 @@ impl<'o, 's> Committer<'o, 's> {
         }
     }
 
-    /// Writes what can be written, and waits until no more than `keep` chunks are kept; but not for what this worker
-    /// has yet to do, which submitted chunk `last` last. (None: it submits no more.)
+    /// Writes what can be written, and waits until no more than `keep` chunks are kept, or as few bytes as may be; but
+    /// not for what this worker has yet to do, which submitted chunk `last` last. (None: it submits no more, and all is
+    /// written.)
     fn write_held(&mut self, keep: usize, last: Option<u64>) -> Result<(), Error> {
         while let Some(held) = self.held.front() {
             let file = &self.output.files[held.file];
             let offset = match file.try_offset(held.number) {
                 Some(offset) => offset,
                 None if self.held.len() <= keep => return Ok(()),
+                None if last.is_some() && self.held_bytes <= self.most_held_bytes => return Ok(()),
                 None if last.is_some_and(|last| !file.may_wait(held.number, last)) => return Ok(()),
                 None => {
                     let started = Instant::now();
@@ -305,6 +328,7 @@ impl<'o, 's> Committer<'o, 's> {
             file.write(self.output.sink, held.file, held.number, offset, &held.bytes)?;
             self.writing += started.elapsed();
             if let Some(HeldChunk { bytes, .. }) = self.held.pop_front() {
+                self.held_bytes -= bytes.len();
                 self.keep(bytes);
             }
         }

@@ -23,6 +23,7 @@ const EMBEDDED: &[&dyn IndexProvider] = &[
     &zerohop_engine_strobealign::Provider,
     #[cfg(feature = "bwa-mem")]
     &zerohop_engine_bwa_mem::Provider,
+    &zerohop_engine_rammap::Provider,
     &zerohop_engine_null::Provider,
 ];
 

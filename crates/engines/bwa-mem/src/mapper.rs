@@ -6,7 +6,7 @@ use crate::library::{
     CohortSegment, FirstRead, InsertSizeStatistics, LibraryCohort, LibraryError, LibraryRecord, Scratch,
 };
 use std::sync::Arc;
-use zerohop_model::alignment::{Alignment, Alignments};
+use zerohop_model::alignment::{Alignment, Alignments, Letters, Names};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::mapper::Phases;
@@ -167,8 +167,8 @@ impl BwaMemMapper<'_> {
                 }
             }
         }
-        out.write_n_for_other_letters();
-        out.write_names_without_number();
+        out.show_letters(Letters::N);
+        out.show_names(Names::WithoutNumber);
         Ok(())
     }
 }

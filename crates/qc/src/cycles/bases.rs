@@ -4,7 +4,7 @@
 //! a time are added to counts of four bits, these to counts of eight bits before they are full, and these to those of
 //! all reads. Other reads are counted base by base.
 
-use super::as_sequenced;
+use super::{MOST_CYCLES, as_sequenced, of_first_cycles};
 use crate::counts::{add_all, count_at};
 use crate::record::{BASE_C, BASE_G, NO_CALL, Record};
 use serde::{Deserialize, Serialize};
@@ -98,15 +98,17 @@ impl StrandBases {
     #[inline]
     pub(super) fn add(&mut self, record: &Record<'_>, codes: &mut Vec<u8>) -> u32 {
         let is_reverse = record.flags.is_reverse();
-        count_at(&mut self.lengths, record.bases);
+        count_at(&mut self.lengths, record.bases.min(MOST_CYCLES));
         let Some(gc) = gc_of_known(record.sequence, record.bases) else {
             record.unpack(codes);
             return self.add_any(codes, is_reverse);
         };
         let held = &mut self.held[record.bases % 2];
+        // Two bases in a byte; the last one of an odd number is in a byte of its own.
+        let sequence = of_first_cycles(record.sequence, MOST_CYCLES / 2 + 1, is_reverse);
         match is_reverse {
-            false => held.add(words(record.sequence)),
-            true => held.add(words_from_end(record.sequence)),
+            false => held.add(words(sequence)),
+            true => held.add(words_from_end(sequence)),
         }
         if held.many == MANY {
             self.settle_parity(record.bases % 2, is_reverse);
@@ -116,10 +118,11 @@ impl StrandBases {
 
     /// Adds bases of any kind, and how many are G or C.
     fn add_any(&mut self, codes: &[u8], is_reverse: bool) -> u32 {
-        if self.counts.len() < codes.len() {
-            self.counts.resize(codes.len(), [0; CODES.len()]);
+        let told = of_first_cycles(codes, MOST_CYCLES, is_reverse);
+        if self.counts.len() < told.len() {
+            self.counts.resize(told.len(), [0; CODES.len()]);
         }
-        for (counts, code) in self.counts.iter_mut().zip(as_sequenced(codes, is_reverse)) {
+        for (counts, code) in self.counts.iter_mut().zip(as_sequenced(told, is_reverse)) {
             counts.iter_mut().zip(CODES).for_each(|(count, of)| *count += u64::from(code == of));
         }
         codes.iter().filter(|code| matches!(**code, BASE_C | BASE_G)).count() as u32
@@ -248,10 +251,13 @@ mod tests {
     /// Each base by itself.
     fn naive(reads: &[Vec<u8>], is_reverse: bool) -> Vec<Bases> {
         let longest = reads.iter().map(Vec::len).max().unwrap_or(0);
-        let mut all = vec![Bases::default(); longest];
+        let mut all = vec![Bases::default(); longest.min(MOST_CYCLES)];
         for codes in reads {
             for (at, code) in codes.iter().enumerate() {
                 let cycle = if is_reverse { codes.len() - 1 - at } else { at };
+                if cycle >= MOST_CYCLES {
+                    continue;
+                }
                 all[cycle][CODES.iter().position(|of| of == code).unwrap_or(CODES.len())] += 1;
             }
         }

@@ -1,6 +1,7 @@
 //! Mismatches by cycle and quality (MPC of samtools stats), with a reference.
 
 use crate::counts::{add_all, count_at, count_of_pairs};
+use crate::cycles::MOST_CYCLES;
 use crate::record::{NO_CALL, ReadOrder, Record};
 use crate::reference::Window;
 use serde::{Deserialize, Serialize};
@@ -103,6 +104,7 @@ impl Mismatches {
 
 impl OfOrder {
     fn add_aligned(&mut self, cycles: Range<usize>) {
+        let cycles = cycles.start.min(MOST_CYCLES)..cycles.end.min(MOST_CYCLES);
         if self.aligned.len() <= cycles.end {
             self.aligned.resize(cycles.end + 1, 0);
         }
@@ -119,6 +121,9 @@ impl OfOrder {
             _ if is_mismatch => quality.wrapping_add(1),
             _ => return,
         };
+        if cycle >= MOST_CYCLES {
+            return;
+        }
         if self.told.len() <= cycle {
             self.told.resize(cycle + 1, Vec::new());
         }

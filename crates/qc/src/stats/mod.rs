@@ -9,11 +9,12 @@
 
 mod barcodes;
 mod gc_depth;
+mod lengths;
 mod mismatches;
 mod text;
 
 use crate::counts::{add_all, count_at};
-use crate::cycles::ReadSums;
+use crate::cycles::{MOST_CYCLES, ReadSums};
 use crate::record::{ReadOrder, Record};
 use crate::reference::Window;
 use barcodes::Barcodes;
@@ -23,6 +24,7 @@ use zerohop_model::error::Error;
 use zerohop_model::record::{DUPLICATE, QC_FAIL, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
 pub(crate) use gc_depth::{BinBases, GcBins, MUCH, PlacedRead};
+use lengths::Lengths;
 use mismatches::Mismatches;
 pub(crate) use text::LARGEST_DEPTH;
 
@@ -71,7 +73,7 @@ const SUMS: usize = Sum::Qualities as usize + 1;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct OfMate {
     /// By how many bases the reads have with what was hard-clipped.
-    lengths: Vec<u64>,
+    lengths: Lengths,
     /// The longest of all, supplementary records too.
     longest: usize,
     /// In [`GC_PLACES`] places from no G or C to nothing else.
@@ -89,7 +91,7 @@ pub struct Stats {
     checksums: [u32; 3],
     mates: [OfMate; 2],
     /// By length, as in [`OfMate`].
-    lengths: Vec<u64>,
+    lengths: Lengths,
     longest: usize,
     /// By length, from 1 on.
     insertions: Vec<u64>,
@@ -190,7 +192,7 @@ impl Stats {
     fn add_read(&mut self, number: u64, record: &Record<'_>, read: ReadSums, length: usize) -> u32 {
         let Record { flags, bases, .. } = *record;
         let order = flags.order();
-        count_at(&mut self.lengths, length);
+        self.lengths.count(length);
         self.count(Sum::Bases, bases as u64);
         self.count(Sum::FailedReads, flags.failed_filters());
         self.count(Sum::PairedReads, flags.is_paired());
@@ -204,7 +206,7 @@ impl Stats {
         let mut gc = 0;
         if let Some(mate) = self.of_mate(order) {
             gc = read.gc;
-            count_at(&mut mate.lengths, length);
+            mate.lengths.count(length);
             mate.add_gc(gc as usize, bases);
             self.count(Sum::Qualities, read.qualities);
         }
@@ -239,7 +241,7 @@ impl Stats {
             match op.letter() {
                 b'I' => {
                     let at = if is_reverse { record.bases.saturating_sub(cycle + length) } else { cycle };
-                    if let Some(mate) = self.of_mate(order) {
+                    if let Some(mate) = self.of_mate(order).filter(|_| at < MOST_CYCLES) {
                         count_at(&mut mate.insertions, at);
                     }
                     if length <= LONGEST_INDEL {
@@ -252,7 +254,7 @@ impl Stats {
                     // One before all bases is not counted.
                     let before = if is_reverse { record.bases.checked_sub(cycle + 1) } else { cycle.checked_sub(1) };
                     let Some(at) = before else { continue };
-                    if let Some(mate) = self.of_mate(order) {
+                    if let Some(mate) = self.of_mate(order).filter(|_| at < MOST_CYCLES) {
                         count_at(&mut mate.deletions, at);
                     }
                     if length <= LONGEST_INDEL {
@@ -308,7 +310,7 @@ impl AddAssign<&Stats> for Stats {
         self.sums.iter_mut().zip(more.sums).for_each(|(all, more)| *all = all.wrapping_add(more));
         self.checksums.iter_mut().zip(more.checksums).for_each(|(all, more)| *all = all.wrapping_add(more));
         self.mates.iter_mut().zip(&more.mates).for_each(|(all, more)| *all += more);
-        add_all(&mut self.lengths, &more.lengths);
+        self.lengths += &more.lengths;
         self.longest = self.longest.max(more.longest);
         add_all(&mut self.insertions, &more.insertions);
         add_all(&mut self.deletions, &more.deletions);
@@ -325,7 +327,7 @@ impl AddAssign<&Stats> for Stats {
 
 impl AddAssign<&OfMate> for OfMate {
     fn add_assign(&mut self, more: &OfMate) {
-        add_all(&mut self.lengths, &more.lengths);
+        self.lengths += &more.lengths;
         self.longest = self.longest.max(more.longest);
         add_all(&mut self.gc, &more.gc);
         add_all(&mut self.insertions, &more.insertions);

@@ -2,7 +2,7 @@
 
 use super::gc_depth::GcBins;
 use super::{GC_PLACES, LARGEST_INSERT, LONGEST_INDEL, OfMate, Stats, Sum};
-use crate::cycles::{Bases, Cycles};
+use crate::cycles::{Bases, Cycles, MOST_CYCLES};
 use crate::number::scientific;
 use crate::record::ReadOrder;
 use std::fmt::Write as _;
@@ -193,7 +193,7 @@ impl Stats {
         for ((mate, qualities), (words, code)) in self.mates.iter().zip(of_mates).zip(words) {
             let _ = writeln!(out, "# {words} Fragment Qualities. Use `grep ^{code} | cut -f 2-` to extract this part.");
             line(out, "# Columns correspond to qualities and rows to cycles. First column is the cycle number.");
-            for cycle in 0..mate.longest {
+            for cycle in 0..mate.longest.min(MOST_CYCLES) {
                 let _ = write!(out, "{code}\t{}", cycle + 1);
                 for quality in columns.clone() {
                     let _ = write!(out, "\t{}", qualities.at(cycle, quality));
@@ -203,7 +203,7 @@ impl Stats {
         }
         if let Some(mismatches) = &self.mismatches {
             // One cycle more than the longest read has.
-            mismatches.tell(out, self.longest + 1, columns);
+            mismatches.tell(out, (self.longest + 1).min(MOST_CYCLES), columns);
         }
     }
 
@@ -229,7 +229,9 @@ impl Stats {
         let of_mates = [(" - first fragments", "FRL", &first.lengths), (" - last fragments", "LRL", &last.lengths)];
         for (words, code, lengths) in [("", "RL", &self.lengths)].into_iter().chain(of_mates) {
             section(out, &format!("Read lengths{words}"), code, "read length, count");
-            counts(out, code, lengths);
+            for (length, count) in lengths.counts() {
+                let _ = writeln!(out, "{code}\t{length}\t{count}");
+            }
         }
     }
 

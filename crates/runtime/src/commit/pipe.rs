@@ -20,7 +20,8 @@ pub(crate) struct Submitted {
 
 impl Commit for Pipe {
     fn submit(&self, number: u64, bytes: Vec<u8>, _: &Tally) -> Result<Option<Vec<u8>>, Error> {
-        self.0.put(number, Submitted { node: spare::node(), bytes }).map_err(|Closed| Error::Stopped)?;
+        let length = bytes.len();
+        self.0.put(number, Submitted { node: spare::node(), bytes }, length).map_err(|Closed| Error::Stopped)?;
         Ok(None)
     }
 

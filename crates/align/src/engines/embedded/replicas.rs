@@ -248,11 +248,12 @@ impl IndexCopies {
             notes.extend(made.note);
         }
         let bytes = Bytes(engines[0].index_bytes());
+        let reference_bases = engines[0].contigs().iter().map(|contig| contig.length).sum();
         let (places, time) = match has_index {
             true => (whereabouts(&engines, &placed), started.elapsed()),
             false => (Vec::new(), Duration::ZERO),
         };
-        let report = IndexReport { origin, bytes, time, mean_read_length, read_length: 0 };
+        let report = IndexReport { origin, bytes, reference_bases, time, mean_read_length, read_length: 0 };
         Ok(IndexCopies { engines, places, _kept: Arc::new(kept), report, notes })
     }
 

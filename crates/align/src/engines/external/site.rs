@@ -203,6 +203,7 @@ impl Site {
         IndexReport {
             origin,
             bytes: Bytes(self.index.bytes()),
+            reference_bases: 0,
             time: self.sharing,
             mean_read_length: 0,
             read_length: 0,

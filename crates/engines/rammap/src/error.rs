@@ -1,0 +1,56 @@
+//! What is wrong with an index, or with a file beside it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use zerohop_model::error::{Error, InputError};
+
+/// Why an index cannot be used or written. Reads `FILE: what is wrong: what to do`.
+#[derive(Debug, thiserror::Error)]
+pub enum RammapIndexError {
+    /// A file cannot be read or written.
+    #[error("{}: {what}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is no index of ours, is damaged, or is of another reference.
+    #[error("{}: {what}: make it anew with 'zerohop index --engine rammap{arguments}'", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+        /// With which arguments, as far as they are known, a space before each.
+        arguments: String,
+    },
+    /// An index of minimap2 cannot be used.
+    #[error("{}: {what}: make it again with 'minimap2 -d', or give the reference in FASTA", path.display())]
+    UnusableMmi {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A reference, or a list of junctions or contigs.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// Too little memory, no thread.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+impl RammapIndexError {
+    /// A file that cannot be read, for `map_err`.
+    pub(crate) fn unread(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| RammapIndexError::Io { path: path.to_owned(), what: "cannot read", source }
+    }
+
+    /// A file that cannot be written, for `map_err`.
+    pub(crate) fn unwritten(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| RammapIndexError::Io { path: path.to_owned(), what: "cannot write the index", source }
+    }
+}
