@@ -7,8 +7,8 @@
 Reads have lengths of a log-normal distribution, and take time by their bases; a few may take ten seconds. Chunks close
 with the read that takes them to a million bases, and workers take them in order. A finished chunk waits in its worker
 until all before it are finished. A worker waits when it has more than 8 of them with more bytes than it may hold
-(crates/runtime/src/output.rs: HELD_PER_WORKER, HELD_BYTES_PER_WORKER), until its first one can be written. Efficiency is
-the time of all reads over that of all workers. Nothing is measured here: the time of a base is an argument.
+(crates/runtime/src/output.rs: HELD_PER_WORKER, HELD_BYTES_PER_WORKER), until its first one can be written. Efficiency
+is the time of all reads over that of all workers. Nothing is measured here: the time of a base is an argument.
 """
 import argparse
 import heapq

@@ -179,7 +179,7 @@ modifications() {
 huge() {
     python3 "$HERE/long_reads.py" simulate huge ecoli.fa huge.fq
     align "--engine-args=-x map-ont" --sort --qc -o huge.bam ecoli.fa huge.fq
-    [ "$(samtools view huge.bam | awk '{ gsub(/[0-9]/, "", $6); if (length($6) > 65535) n++ } END { print n }')" -ge 1 ] ||
+    samtools view huge.bam | cut -f 6 | tr -d 0-9 | awk 'length > 65535 { n++ } END { exit n < 1 }' ||
         fail "no record of more than 65,535 operations"
     align "--engine-args=-x map-ont" -o huge.sam ecoli.fa huge.fq
     cmp <(samtools view huge.bam | cut -f 1-11 | sort) <(records huge.sam | cut -f 1-11 | sort) || fail "in BAM"

@@ -13,8 +13,8 @@ use zerohop_model::error::{Error, InputError};
 use zerohop_model::index::{MakingNews, Told};
 use zerohop_model::record::Contig;
 
-/// Minimizers are dealt to so many parts (2^14, as by minimap2), by the last bits of their hashes: enough for threads to
-/// sort them side by side.
+/// Minimizers are dealt to so many parts (2^14, as by minimap2), by the last bits of their hashes: enough for threads
+/// to sort them side by side.
 const PART_BITS: u32 = 14;
 /// Bases of a word.
 const PER_WORD: usize = 8;

@@ -1,5 +1,5 @@
 //! Files that options name: introns (`--junc-bed`, `-j`, `--pass1`), scores of splice sites (`--spsc`) and alternate
-//! contigs (`--alt`), as minimap2 reads them. Lines of contigs that the reference lacks are passed over, as by minimap2.
+//! contigs (`--alt`), as minimap2 reads them. Lines of contigs that the reference lacks are passed over.
 
 use crate::options::OptionFiles;
 use rammap::align::index::Index;

@@ -11,8 +11,8 @@
 //! Nothing passes from read to read, so the input may be cut anywhere, and no thread waits for the longest read.
 //!
 //! [`Provider`] finds the index. All threads make its parts (`build`), and one makes of these what rammap reads
-//! (`payload`); so it is kept in files (`file`). An index of minimap2 is turned into the same (`mmi`). Options are those
-//! of minimap2 (`options`), with files of introns and splice sites (`intervals`).
+//! (`payload`); so it is kept in files (`file`). An index of minimap2 is turned into the same (`mmi`). Options are
+//! those of minimap2 (`options`), with files of introns and splice sites (`intervals`).
 //!
 //! What it refuses to do: align pairs, find overlaps among reads, take an index in several parts, or let rammap print.
 #![forbid(unsafe_code)]
