@@ -25,6 +25,8 @@ const ALLOWED: [&str; 12] = [
 const NO_TEXT: &str = "CC0-1.0";
 /// How the names of files begin that hold a licence.
 const BEGINNINGS: [&str; 5] = ["licence", "license", "copying", "notice", "copyright"];
+/// Texts of crates whose packages lack them, as their repositories have them: `NAME-VERSION.txt`.
+const FROM_REPOSITORIES: &str = "packaging/licences";
 /// Folders of a crate that are not linked.
 const NOT_LINKED: [&str; 4] = ["target", "tests", "benches", "examples"];
 
@@ -73,11 +75,15 @@ fn crates(metadata: &Value) -> Result<Vec<Crate>, String> {
     let mut crates = Vec::new();
     for package in linked::packages(metadata)?.into_iter().filter(|package| !package["source"].is_null()) {
         let manifest = Path::new(workspace::text(package, "manifest_path")?);
-        crates.push(Crate {
-            name: format!("{} {}", workspace::text(package, "name")?, workspace::text(package, "version")?),
-            licence: package["license"].as_str().unwrap_or("none").to_owned(),
-            texts: texts(manifest.parent().unwrap_or(manifest))?,
-        });
+        let (name, version) = (workspace::text(package, "name")?, workspace::text(package, "version")?);
+        let mut texts = texts(manifest.parent().unwrap_or(manifest))?;
+        let ours = Path::new(FROM_REPOSITORIES).join(format!("{name}-{version}.txt"));
+        if texts.is_empty() && ours.exists() {
+            let text = std::fs::read_to_string(&ours).map_err(|error| format!("{}: {error}", ours.display()))?;
+            texts.push(text.trim().to_owned());
+        }
+        let licence = package["license"].as_str().unwrap_or("none").to_owned();
+        crates.push(Crate { name: format!("{name} {version}"), licence, texts });
     }
     crates.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(crates)
