@@ -199,6 +199,22 @@ real() {
     done
 }
 
+# With LONG=1 ten million. Some of one round in ten are compared with mappy.
+nasty() {
+    local round preset rounds=${LONG:+100} presets=(map-ont map-hifi splice asm20 map-pb)
+    for ((round = 0; round < ${rounds:-1}; round++)); do
+        preset=${presets[round % 5]}
+        python3 "$HERE/long_reads.py" nasty part.fa nasty.fq 100000 $round
+        align "--engine-args=-x $preset" -o nasty.sam part.fa nasty.fq
+        long_reads sound nasty.fq nasty.sam
+        [ $((round % 10)) = 0 ] && "$PYTHON_WITH_PYSAM" -c 'import mappy' 2> /dev/null || continue
+        head -n 40000 nasty.fq > some.fq
+        align "--engine-args=-x $preset" -o some.sam part.fa some.fq
+        long_reads mappy $preset part.fa some.fq some.sam
+    done
+    echo "$round times 100,000 nasty reads: every record fits its read"
+}
+
 pairs() {
     local rc=0
     cp ont.fq mates.fq
@@ -207,7 +223,7 @@ pairs() {
     [ ! -e pairs.sam ] || fail "pairs: an output is left"
 }
 
-for name in presets options forms indexes modifications huge real pairs; do
+for name in presets options forms indexes modifications huge real nasty pairs; do
     [[ $name =~ ${PART-} ]] || continue
     part $name
 done

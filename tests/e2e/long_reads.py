@@ -1,6 +1,8 @@
 """Long reads, and what becomes of them: for tests/e2e/29-long-reads.sh.
 
     long_reads.py simulate KIND REFERENCE OUT        KIND is ont, hifi, rna, odd or huge; writes FASTQ
+    long_reads.py nasty REFERENCE OUT COUNT SEED     so many short reads that aligners do not like
+    long_reads.py sound READS RECORDS                each read has one primary record, and every record fits its read
     long_reads.py mappy PRESET REFERENCE READS SAM   the records have the places, strands, MAPQ, CIGAR, NM and ts that
                                                      mappy finds with the reads' names
     long_reads.py modifications READS BAM [FASTQ]    writes a BAM of reads with base modifications, and with FASTQ the
@@ -91,6 +93,57 @@ def simulate(kind, reference, out):
             file.write(f"@{kind}:{number}/{random.randrange(9)} of {len(bases)}\n{bases}\n+\n{qualities}\n")
 
 
+def nasty(reference, out, count, seed):
+    """Repeats, palindromes, runs, letters that are no base, hardly a base, or hardly one that is right."""
+    random.seed(int(seed))
+    bases = "".join(text for _, text in contigs(reference)).upper()
+    anything = lambda length, letters="ACGT": "".join(random.choice(letters) for _ in range(length))
+
+    def some(most):
+        start = random.randrange(len(bases) - most)
+        return bases[start:start + random.randrange(1, most)]
+
+    kinds = [
+        lambda: anything(random.randrange(1, 400)),
+        lambda: anything(random.randrange(1, 200), "ACGTNRYKMSWBDHVU"),
+        lambda: (anything(random.randrange(1, 7)) * 400)[:random.randrange(1, 800)],
+        lambda: (some(60) * 40)[:random.randrange(1, 1900)],
+        lambda: (lambda one: one + reverse(one))(some(500)),
+        lambda: with_errors(some(600), random.choice([0.2, 0.4, 0.6])),
+        lambda: some(100) + "N" * random.randrange(1, 300) + some(100),
+        lambda: some(30),
+        lambda: (lambda one: one[:200] + reverse(one[200:500]) + one[500:])(some(900)),
+        lambda: "".join(some(25) for _ in range(random.randrange(1, 30))),
+    ]
+    with open(out, "w") as file:
+        for number in range(int(count)):
+            read = random.choice(kinds)() or "A"
+            file.write(f"@n{number}\n{read}\n+\n{'I' * len(read)}\n")
+
+
+def sound(reads, sam):
+    lines = open(reads).read().split("\n")
+    lengths = {lines[at][1:]: len(lines[at + 1]) for at in range(0, len(lines) - 3, 4)}
+    limits = {line.split("\t")[1][3:]: int(line.split("\t")[2][3:]) for line in open(sam) if line.startswith("@SQ")}
+    seen = set()
+    for fields in records(sam):
+        name, flags, contig, start, cigar, bases = *(fields[at] for at in (0, 1, 2, 3, 5)), fields[9]
+        if not int(flags) & 0x900:
+            if name in seen:
+                sys.exit(f"{name} has two primary records")
+            seen.add(name)
+        if int(flags) & 4:
+            continue
+        parts = [(int(length), letter) for length, letter in re.findall(r"(\d+)([MIDNSHP=X])", cigar)]
+        of = lambda letters: sum(length for length, letter in parts if letter in letters)
+        if of("MIS=XH") != lengths[name] or bases != "*" and of("MIS=X") != len(bases):
+            sys.exit(f"{name}: {cigar} does not fit a read of {lengths[name]} bases")
+        if int(start) < 1 or int(start) - 1 + of("MDN=X") > limits[contig]:
+            sys.exit(f"{name}: {cigar} from {start} on does not fit {contig}")
+    if seen != set(lengths):
+        sys.exit(f"{len(lengths)} reads, {len(seen)} primary records")
+
+
 def records(sam):
     return [line.rstrip("\n").split("\t") for line in open(sam) if line[0] != "@"]
 
@@ -171,5 +224,6 @@ def modified(reads, sam):
 
 
 if __name__ == "__main__":
-    run = {"simulate": simulate, "mappy": with_mappy, "modifications": modifications, "modified": modified}
+    run = {"simulate": simulate, "nasty": nasty, "sound": sound, "mappy": with_mappy, "modifications": modifications,
+           "modified": modified}
     run[sys.argv[1]](*sys.argv[2:])

@@ -297,11 +297,10 @@ impl<'o, 's> Committer<'o, 's> {
             }
             Some(bytes) => {
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
-                self.held_bytes += bytes.len();
+                let bytes = self.in_no_large_buffer(bytes);
+                self.held_bytes += bytes.capacity();
                 self.held.push_back(HeldChunk { file, number, bytes });
-                self.write_held(self.output.held, Some(number))?;
-                self.hold_no_large_buffer();
-                Ok(())
+                self.write_held(self.output.held, Some(number))
             }
         }
     }
@@ -328,22 +327,21 @@ impl<'o, 's> Committer<'o, 's> {
             file.write(self.output.sink, held.file, held.number, offset, &held.bytes)?;
             self.writing += started.elapsed();
             if let Some(HeldChunk { bytes, .. }) = self.held.pop_front() {
-                self.held_bytes -= bytes.len();
+                self.held_bytes -= bytes.capacity();
                 self.keep(bytes);
             }
         }
         Ok(())
     }
 
-    /// A few bytes that wait for others need no buffer with room for a whole chunk: many may wait.
-    fn hold_no_large_buffer(&mut self) {
-        if let Some(HeldChunk { bytes, .. }) = self.held.back_mut()
-            && bytes.len() < bytes.capacity() / LARGE_BUFFER
-        {
-            let alone = bytes.clone();
-            let buffer = std::mem::replace(bytes, alone);
-            self.keep(buffer);
+    /// A few bytes that may wait for others need no buffer with room for a whole chunk: many may wait.
+    fn in_no_large_buffer(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+        if bytes.len() >= bytes.capacity() / LARGE_BUFFER {
+            return bytes;
         }
+        let alone = bytes.clone();
+        self.keep(bytes);
+        alone
     }
 
     /// Keeps a buffer for a later chunk, if it has room for one.

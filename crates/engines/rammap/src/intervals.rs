@@ -16,8 +16,9 @@ use zerohop_model::error::InputError;
 /// What introns of a list are worth: JUNC_ANNO of rammap for those that are known, JUNC_MISC for those of a first pass.
 const KNOWN: u16 = 1;
 const OF_FIRST_PASS: u16 = 2;
-/// Introns of a first pass that fewer reads have are not believed (`mm_idx_jjump_read` of minimap2).
-const LEAST_READS: i32 = 5;
+/// Introns of a first pass with a lower score (column 5) are left out, as by minimap2 (`mm_idx_jjump_read`): in what
+/// `--write-junc` writes that is how usual the bases at both ends are, up to 6.
+const LEAST_SCORE: i32 = 5;
 /// Scores of splice sites are kept in 7 bits, with this one for 0.
 const SCORE_OFFSET: i32 = 64;
 
@@ -28,6 +29,12 @@ pub(crate) struct Annotation {
     pub(crate) jumps: Option<JumpDb>,
     /// Numbers of contigs that are alternates of others.
     pub(crate) alternates: Vec<usize>,
+}
+
+/// The contigs of the reference: their numbers, and how many bases they have.
+struct Contigs<'i> {
+    numbers: HashMap<&'i str, usize>,
+    lengths: Vec<usize>,
 }
 
 /// A line of BED, of at least three columns.
@@ -51,23 +58,32 @@ impl BedLine<'_> {
         }
     }
 
-    /// What lies between the blocks of BED12; none for a line of fewer columns.
-    fn introns(&self) -> Option<Result<Vec<(i32, i32)>, String>> {
-        let [sizes, starts] = [self.columns.get(10)?, self.columns.get(11)?];
+    /// The introns of a line: what lies between the blocks of BED12, or all of a line with fewer columns.
+    fn introns(&self) -> Result<Vec<(i32, i32)>, String> {
+        let (Some(sizes), Some(starts)) = (self.columns.get(10), self.columns.get(11)) else {
+            return Ok(vec![(self.start, self.end)]);
+        };
         let numbers = |text: &str| -> Option<Vec<i32>> {
             text.split(',').filter(|number| !number.is_empty()).map(|number| number.parse().ok()).collect()
         };
         let count = self.columns[9].parse::<usize>().ok();
         let (Some(count), Some(sizes), Some(starts)) = (count, numbers(sizes), numbers(starts)) else {
-            return Some(Err("its blocks (columns 10 to 12) are no numbers".to_owned()));
+            return Err("its blocks (columns 10 to 12) are no numbers".to_owned());
         };
         if sizes.len() < count || starts.len() < count {
-            return Some(Err(format!("it has fewer than {count} blocks, as column 10 has it")));
+            return Err(format!("it has fewer than {count} blocks, as column 10 has it"));
         }
         let blocks = || sizes.iter().zip(&starts).take(count);
+        let is_inside = |(size, start): (&i32, &i32)| {
+            let end = i64::from(self.start) + i64::from(*start) + i64::from(*size);
+            *size >= 0 && *start >= 0 && end <= i64::from(self.end)
+        };
+        if !blocks().all(is_inside) {
+            return Err("a block (columns 11 and 12) is not between columns 2 and 3".to_owned());
+        }
         let ends = blocks().map(|(size, start)| self.start.saturating_add(*start).saturating_add(*size));
         let next = blocks().skip(1).map(|(_, start)| self.start.saturating_add(*start));
-        Some(Ok(ends.zip(next).filter(|(end, next)| end < next).collect()))
+        Ok(ends.zip(next).filter(|(end, next)| end < next).collect())
     }
 }
 
@@ -77,27 +93,29 @@ impl Annotation {
     /// # Errors
     /// A file that cannot be read, or a line that is wrong.
     pub(crate) fn read(files: &OptionFiles, index: &Index, map: &MapOptions) -> Result<Self, InputError> {
-        let numbers: HashMap<&str, usize> = index.seqs.iter().map(|seq| &*seq.name).zip(0..).collect();
-        let contigs = index.seqs.len();
+        let contigs = &Contigs {
+            numbers: index.seqs.iter().map(|seq| &*seq.name).zip(0..).collect(),
+            lengths: index.seqs.iter().map(|seq| seq.len).collect(),
+        };
         let mut annotation = Annotation::default();
         if let Some(path) = &files.junctions {
-            annotation.junctions = Some(JunctionDb::Bed(junctions(path, &numbers, contigs)?));
+            annotation.junctions = Some(JunctionDb::Bed(junctions(path, contigs)?));
         }
         if let Some(path) = &files.scores {
-            let lengths: Vec<usize> = index.seqs.iter().map(|seq| seq.len).collect();
-            annotation.junctions = Some(JunctionDb::Spsc(scores(path, files.score_scale, (&numbers, &lengths), map)?));
+            annotation.junctions = Some(JunctionDb::Spsc(scores(path, files.score_scale, contigs, map)?));
         }
-        let jumps = [(&files.jumps, KNOWN, None), (&files.jumps_of_first_pass, OF_FIRST_PASS, Some(LEAST_READS))];
+        let jumps = [(&files.jumps, KNOWN, None), (&files.jumps_of_first_pass, OF_FIRST_PASS, Some(LEAST_SCORE))];
         for (path, flag, least) in jumps {
             let Some(path) = path else { continue };
-            let found = self::jumps(path, &numbers, contigs, (flag, least))?;
-            let all = annotation.jumps.get_or_insert_with(|| JumpDb { junctions: vec![Vec::new(); contigs] });
+            let found = self::jumps(path, contigs, (flag, least))?;
+            let all =
+                annotation.jumps.get_or_insert_with(|| JumpDb { junctions: vec![Vec::new(); contigs.lengths.len()] });
             // Merging sorts them.
             all.merge(&JumpDb { junctions: found });
         }
         if let Some(path) = &files.alternates {
             each_line(path, |line| {
-                annotation.alternates.extend(line.split_whitespace().next().and_then(|name| numbers.get(name)));
+                annotation.alternates.extend(line.split_whitespace().next().and_then(|name| contigs.numbers.get(name)));
                 Ok(())
             })?;
         }
@@ -125,7 +143,7 @@ fn each_line(path: &Path, mut take: impl FnMut(&str) -> Result<(), String>) -> R
 /// Hands on the lines of BED that are of a contig of the reference.
 fn each_of_bed(
     path: &Path,
-    numbers: &HashMap<&str, usize>,
+    contigs: &Contigs<'_>,
     mut take: impl FnMut(BedLine<'_>) -> Result<(), String>,
 ) -> Result<(), InputError> {
     each_line(path, |line| {
@@ -136,11 +154,13 @@ fn each_of_bed(
         let [name, start, end, ..] = columns[..] else {
             return Err("a line of BED has three columns or more, separated by tabs".to_owned());
         };
-        let Some(&contig) = numbers.get(name) else { return Ok(()) };
+        let Some(&contig) = contigs.numbers.get(name) else { return Ok(()) };
         let place = |text: &str| text.parse::<i32>().map_err(|_| format!("'{text}' is not a place in a contig"));
         let (start, end) = (place(start)?, place(end)?);
+        let length = contigs.lengths[contig];
         match start >= 0 && start < end {
-            true => take(BedLine { contig, start, end, columns }),
+            true if end as usize <= length => take(BedLine { contig, start, end, columns }),
+            true => Err(format!("it ends at {end}, and {name} has {length} bases")),
             false => Err(format!("it ends at {end}, and begins at {start}")),
         }
     })
@@ -148,12 +168,11 @@ fn each_of_bed(
 
 /// Introns, for `--junc-bed`: blocks of BED12 lie beside them, other lines are one each. One that is there twice counts
 /// once.
-fn junctions(path: &Path, numbers: &HashMap<&str, usize>, contigs: usize) -> Result<Vec<Vec<BedInterval>>, InputError> {
-    let mut all = vec![Vec::new(); contigs];
-    each_of_bed(path, numbers, |line| {
+fn junctions(path: &Path, contigs: &Contigs<'_>) -> Result<Vec<Vec<BedInterval>>, InputError> {
+    let mut all = vec![Vec::new(); contigs.lengths.len()];
+    each_of_bed(path, contigs, |line| {
         let strand = line.strand();
-        let introns = line.introns().unwrap_or_else(|| Ok(vec![(line.start, line.end)]))?;
-        all[line.contig].extend(introns.into_iter().map(|(start, end)| BedInterval { start, end, strand }));
+        all[line.contig].extend(line.introns()?.into_iter().map(|(start, end)| BedInterval { start, end, strand }));
         Ok(())
     })?;
     for of_contig in &mut all {
@@ -166,18 +185,17 @@ fn junctions(path: &Path, numbers: &HashMap<&str, usize>, contigs: usize) -> Res
 /// Introns, for `-j` and `--pass1`: each from its left to its right end, and back.
 fn jumps(
     path: &Path,
-    numbers: &HashMap<&str, usize>,
-    contigs: usize,
+    contigs: &Contigs<'_>,
     (flag, least): (u16, Option<i32>),
 ) -> Result<Vec<Vec<JumpJunc>>, InputError> {
-    let mut all = vec![Vec::new(); contigs];
-    each_of_bed(path, numbers, |line| {
+    let mut all = vec![Vec::new(); contigs.lengths.len()];
+    each_of_bed(path, contigs, |line| {
         let score = line.score();
         if least.is_some_and(|least| score.unwrap_or(-1) < least) {
             return Ok(());
         }
         let (count, strand) = (score.filter(|score| *score >= 0).unwrap_or(1), line.strand() as i16);
-        for (left, right) in line.introns().transpose()?.unwrap_or_default() {
+        for (left, right) in line.introns()? {
             let jump = |left_pos, right_pos| JumpJunc { left_pos, right_pos, count, strand, flag };
             all[line.contig].extend([jump(left, right), jump(right, left)]);
         }
@@ -190,7 +208,7 @@ fn jumps(
 fn scores(
     path: &Path,
     scale: f32,
-    (numbers, lengths): (&HashMap<&str, usize>, &[usize]),
+    Contigs { numbers, lengths }: &Contigs<'_>,
     map: &MapOptions,
 ) -> Result<Vec<SpscContig>, InputError> {
     let most = max_spsc_bonus(map.scoring.gap_open2, map.scoring.gap_open).min(SCORE_OFFSET - 1);
@@ -253,10 +271,10 @@ mod tests {
             junctions[contig].iter().map(|interval| (interval.start, interval.end, interval.strand)).collect()
         };
         assert_eq!((of(0), of(1)), (vec![(5, 50, 1)], vec![(20, 50, -1), (70, 100, -1)]));
-        // Of a first pass one that seven reads have is believed, and one of BED6 has no introns.
+        // Of a first pass one with a score of seven stays. A line of fewer columns is one intron.
         let jumps = |files| read(files).unwrap().jumps.unwrap().junctions.iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(jumps(OptionFiles { jumps_of_first_pass: path.clone(), ..OptionFiles::default() }), [0, 4]);
-        assert_eq!(jumps(OptionFiles { jumps: path, ..OptionFiles::default() }), [0, 4]);
+        assert_eq!(jumps(OptionFiles { jumps: path, ..OptionFiles::default() }), [2, 4]);
     }
 
     #[test]
@@ -267,6 +285,9 @@ mod tests {
             ("c0\t1\t9\nc0\tx\t9\n", "record 2 (byte 7): 'x' is not a place"),
             ("c0\t9\t9\n", "it ends at 9"),
             ("c0\t1\t9\tt\t0\t+\t1\t9\t0\t2\t1,\t0,\n", "fewer than 2 blocks"),
+            ("c0\t1\t9\tt\t0\t+\t1\t9\t0\t2\t1,2,\t-7,3,\n", "is not between columns 2 and 3"),
+            ("c0\t1\t9\tt\t0\t+\t1\t9\t0\t2\t1,2,\t0,7,\n", "is not between columns 2 and 3"),
+            ("c0\t1\t901\n", "it ends at 901, and c0 has 900 bases"),
         ] {
             let path = Some(file(folder.path(), "a.bed", text.as_bytes()));
             let error = read(OptionFiles { junctions: path, ..OptionFiles::default() }).err().unwrap();

@@ -3,8 +3,7 @@
 //!
 //! The path of a read:
 //!
-//! 1. It goes to rammap as minimap2 looks at it: in capitals, with T for U (`mapper`), and with a name whose hash is
-//!    that of its own (`names`).
+//! 1. It goes to rammap as minimap2 looks at it: in capitals, with T for U (`mapper`).
 //! 2. rammap finds its minimizers in the index, chains them, and aligns between them.
 //! 3. What it finds becomes alignments, in the order of minimap2's fields (`records`), or lines of PAF (`paf`).
 //!
@@ -23,7 +22,6 @@ mod file;
 mod intervals;
 mod mapper;
 mod mmi;
-mod names;
 mod options;
 mod paf;
 mod parameters;
@@ -81,6 +79,11 @@ impl Rammap {
     ) -> Result<Self, InputError> {
         let mut map = options.map.clone();
         rammap::api::finalize_options(&mut map, index.kmer_size);
+        if options.frequent <= 0.0 && map.seeding.mid_occ == 0 {
+            // None is too frequent, but where there is a limit (mm_mapopt_update of minimap2).
+            let (least, most) = (map.seeding.min_mid_occ, map.seeding.max_mid_occ);
+            map.seeding.mid_occ = if most > least { most } else { i32::MAX } as usize;
+        }
         rammap::api::calibrate_mid_occ(&mut map, &index, options.frequent);
         let annotation = Annotation::read(&options.files, &index, &map)?;
         for number in &annotation.alternates {

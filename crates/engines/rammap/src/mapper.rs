@@ -2,7 +2,7 @@
 
 use crate::build::of_read;
 use crate::records::Recorder;
-use crate::{Rammap, names, paf};
+use crate::{Rammap, paf};
 use rammap::align::extend::AlignmentContext;
 use rammap::align::jump::jump_split;
 use rammap::align::map::{AlignFlags, MapContext};
@@ -52,7 +52,11 @@ impl<'e> RammapMapper<'e> {
         }
     }
 
-    fn read(&mut self, name: &[u8], read: &[u8], out: &mut Alignments) {
+    /// Adds what is found of a read.
+    ///
+    /// # Errors
+    /// A name that is no UTF-8, which no reader lets through.
+    fn read(&mut self, name: &[u8], read: &[u8], out: &mut Alignments) -> Result<(), Error> {
         let Rammap { index, map, options, annotation, .. } = self.engine;
         let bases = match read.iter().all(|base| b"ACGTN".contains(base)) {
             true => read,
@@ -62,10 +66,11 @@ impl<'e> RammapMapper<'e> {
                 &self.bases
             }
         };
-        let hashed = names::hashed(name);
+        let odd = |_| Error::Record { read: shown(name), mate: 0, what: "its name is no text".to_owned() };
+        let hashed = std::str::from_utf8(name).map_err(odd)?;
         let (alignment, seeds) = (&mut self.alignment, &mut self.seeds);
         let junctions = annotation.junctions.as_ref();
-        let mut query = process_query(map, index, &hashed, bases, alignment, seeds, junctions, &self.wanted);
+        let mut query = process_query(map, index, hashed, bases, alignment, seeds, junctions, &self.wanted);
         if let Some(jumps) = annotation.jumps.as_ref().filter(|_| map.flags.contains(AlignFlags::SPLICE)) {
             for result in &mut query.results {
                 jump_split(index, map, &self.wanted, bases.len(), bases, result, jumps);
@@ -76,6 +81,7 @@ impl<'e> RammapMapper<'e> {
             _ => self.recorder.add(&query, bases.len(), (index, &options.shown), out),
         }
         self.give_back();
+        Ok(())
     }
 
     /// Scratch that one long or repetitive read took is not kept.
@@ -100,7 +106,7 @@ impl Mapper for RammapMapper<'_> {
                 let read = shown(fragment.first.name);
                 return Err(Error::Record { read, mate: 1, what: what.to_owned() });
             }
-            self.read(chunk.name_with_number(index, 0), fragment.first.seq, out);
+            self.read(chunk.name_with_number(index, 0), fragment.first.seq, out)?;
             out.end_fragment();
         }
         Ok(())
@@ -200,7 +206,7 @@ mod tests {
             for (number, bases) in reads(&text, reads_of, &mut rng).into_iter().enumerate() {
                 let name = format!("read {number}");
                 out.clear();
-                mapper.read(name.as_bytes(), &bases, &mut out);
+                mapper.read(name.as_bytes(), &bases, &mut out).unwrap();
                 out.end_fragment();
                 let bases: Vec<u8> = bases.into_iter().map(of_read).collect();
                 let info = ReadInfo { qname: &name, qseq: &bases, qual: None, comment: None, n_seg: 1, seg_idx: 0 };

@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use zerohop_input::reference::wrong_name;
+use zerohop_model::error::shown;
 use zerohop_model::record::Contig;
 
 /// The first bytes.
@@ -190,8 +191,8 @@ impl Mmi {
             if let Some(what) = wrong_name(&name).or_else(|| contig.too_long()) {
                 return Err(reader.wrong(&what));
             }
-            if !names.insert(name) {
-                return Err(reader.wrong("two sequences have the same name"));
+            if !names.insert(name.clone()) {
+                return Err(unusable(&format!("two sequences of it have the name '{}'", shown(name.as_bytes()))));
             }
             contigs.push(contig);
         }
@@ -307,7 +308,8 @@ impl Mmi {
     /// Whether a position (its contig, the last base of the k-mer, its strand) is in the reference.
     fn has(&self, position: u64) -> bool {
         let contig = self.contigs.get((position >> 32) as usize);
-        contig.is_some_and(|contig| (position & u64::from(u32::MAX)) >> 1 < contig.length)
+        let last = (position & u64::from(u32::MAX)) >> 1;
+        last + 1 >= self.parameters.k as u64 && contig.is_some_and(|contig| last < contig.length)
     }
 
     /// Refuses a file that does not end where the index does.

@@ -9,6 +9,8 @@ const MOST_OF_GAPS: i64 = 127;
 /// Largest k-mer and window that rammap can hold.
 const MOST_K: usize = 28;
 const MOST_W: usize = 255;
+/// Most bases of a gap or a band: rammap adds and doubles them in 32 bits.
+const MOST_BASES: i32 = 1 << 28;
 
 impl RammapOptions {
     /// Refuses options that contradict each other, or are out of range.
@@ -20,6 +22,8 @@ impl RammapOptions {
             [scoring.gap_open, scoring.gap_extend, scoring.gap_open2, scoring.gap_extend2].map(i64::from);
         let has = |flag| flags.contains(flag);
         let is_dual = (open, extend) != (open2, extend2);
+        let is_spliced = has(AlignFlags::SPLICE);
+        let is_size = |bases: i32| (0..=MOST_BASES).contains(&bases);
         let wrong = [
             (!(1..=MOST_K).contains(&k), format!("-k {k} is out of range: it must be 1 to {MOST_K}")),
             (!(1..=MOST_W).contains(&w), format!("-w {w} is out of range: it must be 1 to {MOST_W}")),
@@ -27,6 +31,26 @@ impl RammapOptions {
                 chaining.bandwidth > chaining.bandwidth_long,
                 "-r: the first number must not be larger than the second".to_owned(),
             ),
+            (
+                ![chaining.max_gap, chaining.bandwidth, chaining.bandwidth_long].into_iter().all(is_size)
+                    || chaining.max_gap_ref > MOST_BASES,
+                format!("-g, -G and -r must be 0 to {MOST_BASES}"),
+            ),
+            (alignment.zdrop_inv < 0, "-z must be 0 or more".to_owned()),
+            (chaining.max_chain_skip < 1, "--max-chain-skip must be 1 or more".to_owned()),
+            (chaining.max_chain_iter < 0, "--max-chain-iter must be 0 or more".to_owned()),
+            (
+                filtering.pri_ratio == 0.0,
+                "-p 0 cannot be had here: give a number above 0, such as -p 0.01, and -N for more alignments"
+                    .to_owned(),
+            ),
+            (
+                !is_spliced && !is_dual,
+                "-O and -E: two different costs must be given of each, as in -O 4,24 -E 2,1: with one of each the \
+                 library finds other alignments than minimap2"
+                    .to_owned(),
+            ),
+            (self.shown.ds && self.shown.cs == Some(true), "--ds and --cs=long exclude each other here".to_owned()),
             (
                 has(AlignFlags::RMQ_CHAIN) && has(AlignFlags::SPLICE),
                 "--rmq does not go with spliced alignment".to_owned(),
@@ -48,7 +72,7 @@ impl RammapOptions {
             ),
             (
                 scoring.ambig_penalty < 0 || scoring.ambig_penalty >= scoring.mismatch_penalty,
-                "--score-N must be 0 or more, and below -B".to_owned(),
+                format!("-B must be above --score-N, which is {}, and that 0 or more", scoring.ambig_penalty),
             ),
             (
                 ![scoring.match_score, scoring.mismatch_penalty].iter().all(|score| (1..=127).contains(score)),

@@ -12,21 +12,23 @@ use words::{Given, options_in};
 use zerohop_model::index::Product;
 
 /// What something else stands for.
-const ELSEWHERE: [(&str, &str); 11] = [
+const ELSEWHERE: [(&str, &str); 7] = [
     ("-t", "-t of zerohop"),
     ("-o", "-o of zerohop"),
     ("-R", "-R of zerohop"),
     ("-y", "-C of zerohop; of BAM, all fields are copied in any case"),
     ("-d", "'zerohop index --engine rammap'"),
-    ("-K", "nothing in its place: reads are dealt in small chunks, and no thread waits for the longest"),
-    ("-I", "nothing in its place: the index is always whole"),
-    ("-2", "nothing in its place: reading, mapping and writing overlap in any case"),
-    ("--cap-kalloc", "nothing in its place: what a long read took is given back behind it"),
-    ("--bucket-bits", "nothing in its place: records do not depend on it"),
-    ("-Q", "nothing in its place: records show the qualities that reads have"),
+    ("-v", "-q of zerohop"),
+    ("-S", "--cs=long"),
 ];
 /// What is for other work than aligning reads to a reference, or for pairs.
-const NOT_HERE: [(&str, &str); 13] = [
+const NOT_HERE: [(&str, &str); 19] = [
+    ("-K", "it is not needed: reads are dealt in small chunks, and no thread waits for the longest"),
+    ("-I", "it is not needed: the index is always whole"),
+    ("-2", "it is not needed: reading, mapping and writing overlap in any case"),
+    ("--cap-kalloc", "it is not needed: what a long read took is given back behind it"),
+    ("--bucket-bits", "it is not needed: records do not depend on it"),
+    ("-Q", "qualities cannot be left out here"),
     ("-X", "overlaps of reads are not made here: run minimap2"),
     ("-D", "overlaps of reads are not made here: run minimap2"),
     ("--dual", "overlaps of reads are not made here: run minimap2"),
@@ -159,6 +161,12 @@ impl RammapOptions {
         for given in given.iter().filter(|given| given.option != "-x") {
             options.set(given)?;
         }
+        if let Some(last) = given.iter().rfind(|given| given.option == "-N") {
+            match number("-N", &last.value)? {
+                0 => options.shown.no_secondary = true,
+                most => options.map.filtering.best_n = most,
+            }
+        }
         options.complete();
         options.check()?;
         Ok(options)
@@ -206,10 +214,8 @@ impl RammapOptions {
                     (chaining.max_gap_ref, chaining.bandwidth, chaining.bandwidth_long) = (longest, longest, longest);
                 }
             }
-            "-N" => match whole()? {
-                0 => shown.no_secondary = true,
-                most => filtering.best_n = most,
-            },
+            // The last one counts.
+            "-N" => {}
             "-p" => filtering.pri_ratio = fraction()?,
             "-M" => filtering.mask_level = fraction()?,
             "-P" => flags.insert(AlignFlags::ALL_CHAINS),
@@ -219,7 +225,7 @@ impl RammapOptions {
             "-m" => chaining.min_chain_score = whole()?,
             "-A" => scoring.match_score = whole()?,
             "-B" => scoring.mismatch_penalty = whole()?,
-            "-b" => scoring.transition = whole()?,
+            "-b" => scoring.transition = whole()?.saturating_abs(),
             "-s" => alignment.min_dp_max = whole()?,
             "-C" => scoring.noncanon_penalty = whole()?,
             "-e" => seeding.occ_dist = small()?,
@@ -326,12 +332,11 @@ impl RammapOptions {
 
     /// What follows from the rest.
     fn complete(&mut self) {
-        let MapOptions { chaining, filtering, flags, .. } = &mut self.map;
+        let MapOptions { filtering, flags, .. } = &mut self.map;
         if flags.intersects(AlignFlags::SPLICE_FOR | AlignFlags::SPLICE_REV) {
             flags.insert(AlignFlags::SPLICE);
         }
         filtering.is_splice = flags.contains(AlignFlags::SPLICE);
-        chaining.bandwidth_long = chaining.bandwidth_long.max(chaining.bandwidth);
         flags.set(AlignFlags::OUT_CIGAR, self.shown.cigar);
     }
 }
@@ -432,13 +437,13 @@ mod tests {
     fn values_are_those_of_minimap2() {
         let map = |text: &str| parse(text).map;
         assert_eq!((map("-r 1k,2M").chaining.bandwidth, map("-r 1k,2M").chaining.bandwidth_long), (1000, 2_000_000));
-        assert_eq!(map("-r 30000").chaining.bandwidth_long, 30_000);
         assert_eq!((map("-O 5,20").scoring.gap_open, map("-O 5,20").scoring.gap_open2), (5, 20));
         assert_eq!(map("-z 300").alignment.zdrop_inv, 300);
         assert_eq!((parse("-f 0.001").frequent, map("-f 50").seeding.mid_occ), (0.001, 50));
         assert_eq!(map("-x splice -G 500k").chaining.max_gap_ref, 500_000);
         assert_eq!(map("-G 500k").chaining.max_gap_ref, -1);
-        assert!(parse("-N 0").shown.no_secondary);
+        assert!(parse("-N 0").shown.no_secondary && !parse("-N 0 -N 3").shown.no_secondary);
+        assert_eq!(map("-b -2").scoring.transition, 2);
         assert_eq!(parse("-c").product, Product::Paf);
         assert!(!parse("--paf").shown.cigar && parse("--paf --cs").shown.cigar);
     }
@@ -458,7 +463,17 @@ mod tests {
             ("--secondary=maybe", "yes or no"),
             ("-k 29", "-k 29"),
             ("-w 256", "-w 256"),
-            ("-O 4,4 -E 2,2 -B 200 --score-N 300", "--score-N"),
+            ("-B 1", "-B must be above --score-N, which is 1"),
+            ("-O 4 -E 2", "two different costs"),
+            ("-r 30k", "the first number must not be larger"),
+            ("-g 3G", "-g 3G: that is not a value"),
+            ("-g 2G", "-g, -G and -r must be 0 to"),
+            ("-g 1G", "-g, -G and -r must be 0 to"),
+            ("-z -5", "-z must be 0 or more"),
+            ("-p 0", "-p 0 cannot be had here"),
+            ("--max-chain-skip 0", "--max-chain-skip must be 1"),
+            ("--ds --cs=long", "exclude each other"),
+            ("-K 1G", "-K: it is not needed"),
             ("-x map-ont --rmq --splice", "--rmq"),
         ] {
             let error = RammapOptions::parse(text).unwrap_err().to_string();
