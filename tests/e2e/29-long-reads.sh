@@ -83,11 +83,16 @@ END
 }
 
 forms() {
-    local threads ranks
+    local threads level
     align "--engine-args=-x map-ont" -o one.sam -t 1 part.fa ont.fq
     records one.sam > one
     for threads in 2 5 16; do
         align "--engine-args=-x map-ont" -t $threads part.fa ont.fq | records - | cmp - one || fail "-t $threads"
+    done
+    # kernels of other processors
+    for level in SCALAR SSE; do
+        env "RAMMAP_FORCE_$level=1" "$ZEROHOP" align -q --engine rammap "--engine-args=-x map-ont" part.fa ont.fq |
+            records - | cmp - one || fail "with the kernels of $level"
     done
     gzip -k ont.fq
     align "--engine-args=-x map-ont" part.fa ont.fq.gz | records - | cmp - one || fail "gzip"

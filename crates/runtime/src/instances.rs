@@ -293,7 +293,7 @@ impl<'a, 's> Finisher<'a, 's> {
         self.committer.commit(answer.number, bytes, &tally)?;
         self.committer.commit_beside(answer.number, |file, buffer| self.encoder.finish_beside(file, buffer))?;
         self.end_commit();
-        self.input.progress.add(tally.reads);
+        self.input.progress.add(&tally);
         self.tally += &tally;
         Ok(())
     }

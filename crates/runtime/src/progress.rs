@@ -1,11 +1,13 @@
 //! What anyone may look at while a run goes on.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use zerohop_model::measurement::Tally;
 
 /// How far a run is. Written by the workers, read by whoever shows it.
 #[derive(Debug, Default)]
 pub struct Progress {
     reads: AtomicU64,
+    bases: AtomicU64,
     /// The part of the input that was dealt, in millionths.
     millionths: AtomicU64,
     /// Parts of a sorted output, and how many of them are made.
@@ -17,6 +19,11 @@ impl Progress {
     /// Reads that were mapped so far.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
+    }
+
+    /// Bases of these reads.
+    pub fn bases(&self) -> u64 {
+        self.bases.load(Ordering::Relaxed)
     }
 
     /// The part of all input that was dealt so far, 0 to 1, if it is known. Lanes count alike.
@@ -37,8 +44,9 @@ impl Progress {
         self.made.fetch_max(number as u64 + 1, Ordering::Relaxed);
     }
 
-    pub(crate) fn add(&self, reads: u64) {
-        self.reads.fetch_add(reads, Ordering::Relaxed);
+    pub(crate) fn add(&self, Tally { reads, bases, .. }: &Tally) {
+        self.reads.fetch_add(*reads, Ordering::Relaxed);
+        self.bases.fetch_add(*bases, Ordering::Relaxed);
     }
 
     pub(crate) fn set_dealt(&self, lane: usize, lanes: usize, share: Option<f64>) {

@@ -242,7 +242,7 @@ impl<'a, 's> Worker<'a, 's> {
         self.committer.commit_beside(number, |file, buffer| self.encoder.finish_beside(file, buffer))?;
         self.end_commit();
         self.report.chunks += 1;
-        self.input.progress.add(tally.reads);
+        self.input.progress.add(&tally);
         self.tally += &tally;
         Ok(())
     }

@@ -80,14 +80,21 @@ fn beside<R>(interval: Duration, show: impl Fn(Duration) + Sync, body: impl FnOn
     })
 }
 
+/// Bases of reads on the average, from which on these are told in place of the reads.
+const LONG_READ: u64 = 1000;
+
 fn line(progress: &Progress, elapsed: Duration) -> String {
     if let Some(made) = progress.made() {
         let left = elapsed.as_secs_f64() / made - elapsed.as_secs_f64();
         return format!("sorted and written: {:.0} %, {left:.0} s left", 100.0 * made);
     }
-    let (reads, seconds) = (progress.reads(), elapsed.as_secs_f64());
-    let mut line =
-        format!("{:.2} M reads, {} reads/s", reads as f64 / 1e6, grouped((reads as f64 / seconds.max(1e-9)) as u64));
+    let (reads, bases, seconds) = (progress.reads(), progress.bases(), elapsed.as_secs_f64());
+    let by_second = |count: u64| count as f64 / seconds.max(1e-9);
+    // Of long reads some take a thousand times as long as others.
+    let mut line = match bases >= LONG_READ * reads.max(1) {
+        true => format!("{:.1} Mb, {:.2} Mb/s", bases as f64 / 1e6, by_second(bases) / 1e6),
+        false => format!("{:.2} M reads, {} reads/s", reads as f64 / 1e6, grouped(by_second(reads) as u64)),
+    };
     if let Some(share) = progress.dealt() {
         let left = seconds / share - seconds;
         line += &format!(", {:.0} % dealt, {left:.0} s left", 100.0 * share);
