@@ -81,8 +81,9 @@ limits() {
             rc=0
             (ulimit -v $kib; exec "$ZEROHOP" align -q -t 2 -r 150 -o limited/x.bam $reference once.fq) 2> stderr ||
                 rc=$?
-            # below that not even the program itself can be loaded: the kernel ends it, or the loader does
-            [ $rc = 139 ] && ! (ulimit -v $kib; exec "$ZEROHOP" --version) > /dev/null 2>&1 && continue
+            # below that not even the program itself can be loaded: the kernel ends it, or the loader does, or what runs
+            # before its first line
+            [[ $rc = 139 || $rc = 134 ]] && ! (ulimit -v $kib; exec "$ZEROHOP" --version) > /dev/null 2>&1 && continue
             grep -q 'error while loading shared libraries\|failed to map segment' stderr && continue
             count=$(wc -l < stderr)
             case $rc in
