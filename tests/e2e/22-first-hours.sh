@@ -76,8 +76,8 @@ help() {
     typed 2 "no reads were given: name one or two files" align ref.fa
     typed 0 "bwa-mem " engines
     typed 0 "CPU" topo
-    typed 0 'compgen -W "strobealign bwa-mem bwa ' completions bash
-    typed 0 "(strobealign bwa-mem bwa " completions zsh
+    typed 0 'compgen -W "strobealign bwa-mem rammap bwa ' completions bash
+    typed 0 "(strobealign bwa-mem rammap bwa " completions zsh
 }
 
 # --- the index ------------------------------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ pub struct AlignArgs {
 
     /// Aligner; 'zerohop engines' lists them
     ///
-    /// strobealign and bwa-mem are built in. The others run as programs from your PATH, unmodified.
+    /// strobealign, bwa-mem and, for long reads, rammap are built in. The others run as programs from your PATH.
     #[arg(long, value_name = "NAME", default_value = STROBEALIGN, help_heading = "Aligner")]
     pub engine: String,
 

@@ -37,7 +37,7 @@ pub fn described(name: &str, files: &[PathBuf]) -> Result<Descriptor, AlignError
         let bare = |name: &str| name.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
         let meant = own().chain(programs()).find(|known| bare(known) == bare(name));
         let meant = meant.map_or(String::new(), |known| format!(" (is {known} meant?)"));
-        let [own, programs] = [own().collect::<Vec<_>>().join(" and "), programs().collect::<Vec<_>>().join(", ")];
+        let [own, programs] = [own().collect::<Vec<_>>().join(", "), programs().collect::<Vec<_>>().join(", ")];
         AlignError::Usage(format!(
             "there is no engine '{name}'{meant}: there are {own} (built in) and, as programs of their own, {programs}"
         ))

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub struct ExternalArgs {
     /// Arguments for the aligner, quoted as in a shell
     ///
-    /// strobealign and bwa-mem take the options of their programs, but for those that zerohop has itself
+    /// strobealign, bwa-mem and rammap take the options of their programs, but for those that zerohop has itself
     /// (docs/engines.md). With strobealign's -x, PAF is written (.paf), with --aemb the abundance of each contig.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Aligner")]
     pub engine_args: Option<String>,
