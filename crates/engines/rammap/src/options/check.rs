@@ -22,7 +22,6 @@ impl RammapOptions {
             [scoring.gap_open, scoring.gap_extend, scoring.gap_open2, scoring.gap_extend2].map(i64::from);
         let has = |flag| flags.contains(flag);
         let is_dual = (open, extend) != (open2, extend2);
-        let is_spliced = has(AlignFlags::SPLICE);
         let is_size = |bases: i32| (0..=MOST_BASES).contains(&bases);
         let wrong = [
             (!(1..=MOST_K).contains(&k), format!("-k {k} is out of range: it must be 1 to {MOST_K}")),
@@ -45,7 +44,7 @@ impl RammapOptions {
                     .to_owned(),
             ),
             (
-                !is_spliced && !is_dual,
+                !is_dual,
                 "-O and -E: two different costs must be given of each, as in -O 4,24 -E 2,1: with one of each the \
                  library finds other alignments than minimap2"
                     .to_owned(),
