@@ -21,6 +21,7 @@
 //! What it refuses to do: start threads, open files, read or write FASTQ, SAM or BAM, or know one aligner from another.
 #![forbid(unsafe_code)]
 
+pub mod aligned_bases;
 pub mod alignment;
 pub mod buckets;
 pub mod chunk;

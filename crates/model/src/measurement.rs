@@ -1,13 +1,14 @@
 //! What happened: plain data that the runtime and the engines fill and `report` turns into words, tables and files.
 
-use crate::alignment::{Aligned, Alignment, Alignments};
+use crate::aligned_bases::AlignedBases;
+use crate::alignment::{Alignment, Alignments};
 use crate::chunk::Chunk;
 use crate::error::{Error, shown};
 use crate::machine::{Bytes, CpuId, NodeId};
 use crate::plan::InstancePlan;
 use crate::qc_figures::QcFigures;
 use crate::read_lengths::ReadLengths;
-use crate::record::{self, TagValue};
+use crate::record;
 use crate::sink::Elsewhere;
 use crate::timeline::Timeline;
 use serde::{Deserialize, Serialize};
@@ -59,55 +60,6 @@ pub struct Tally {
     #[serde(default)]
     pub pairs: PairLayouts,
 }
-
-/// What alignments that are not secondary cover, where the engine says how many edits they have (NM).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AlignedBases {
-    /// Bases of the reference.
-    pub reference: u64,
-    /// Columns: bases that lie on another one, and those that are inserted or deleted.
-    pub columns: u64,
-    /// Columns that differ (NM).
-    pub edits: u64,
-}
-
-impl AlignedBases {
-    /// Counts an alignment, if it has NM.
-    fn add(&mut self, aligned: &Aligned<'_>) {
-        let edits = aligned.tags().find_map(|tag| match (tag.key, tag.value) {
-            (EDITS, TagValue::Int(edits)) => Some(edits),
-            _ => None,
-        });
-        let Some(edits) = edits.and_then(|edits| u64::try_from(edits).ok()) else { return };
-        self.edits += edits;
-        for op in aligned.cigar {
-            let bases = u64::from(op.length());
-            match op.letter() {
-                b'M' | b'=' | b'X' | b'D' => {
-                    (self.columns, self.reference) = (self.columns + bases, self.reference + bases)
-                }
-                b'I' => self.columns += bases,
-                _ => {}
-            }
-        }
-    }
-
-    /// Columns that do not differ, in percent; none of no column.
-    pub fn identity(&self) -> Option<f64> {
-        (self.columns > 0).then(|| 100.0 * (1.0 - self.edits as f64 / self.columns as f64))
-    }
-}
-
-impl AddAssign for AlignedBases {
-    fn add_assign(&mut self, more: AlignedBases) {
-        self.reference += more.reference;
-        self.columns += more.columns;
-        self.edits += more.edits;
-    }
-}
-
-/// The field with the edits of a record.
-const EDITS: [u8; 2] = *b"NM";
 
 impl Tally {
     /// Counts the reads of a chunk and their alignments.

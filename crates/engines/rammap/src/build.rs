@@ -115,7 +115,7 @@ impl IndexParts {
         let mut memory = 0;
         let index = receive(|sender| {
             // Whoever takes the pieces says why it does not.
-            memory = self.write(sender).unwrap_or(0);
+            memory = self.write(sender.writer()).unwrap_or(0);
             Ok::<_, Error>(())
         })?;
         Ok((index, memory))

@@ -9,11 +9,11 @@ use crate::VERSION;
 use crate::build::IndexParts;
 use crate::error::RammapIndexError;
 use crate::parameters::IndexParameters;
-use crate::payload::{PIECE, receive};
+use crate::payload::{PIECE, PieceWriter, receive};
 use rammap::align::index::Index;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -43,39 +43,6 @@ struct Description {
     piece_xxh3: Vec<u64>,
 }
 
-/// Hashes pieces on their way into the file.
-struct PieceWriter<'f> {
-    file: &'f File,
-    at: u64,
-    piece: Vec<u8>,
-    hashes: Vec<u64>,
-}
-
-impl PieceWriter<'_> {
-    fn end_piece(&mut self) -> io::Result<()> {
-        self.hashes.push(xxh3_64(&self.piece));
-        self.file.write_all_at(&self.piece, self.at)?;
-        self.at += self.piece.len() as u64;
-        self.piece.clear();
-        Ok(())
-    }
-}
-
-impl Write for PieceWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(PIECE - self.piece.len());
-        self.piece.extend_from_slice(&bytes[..taken]);
-        if self.piece.len() == PIECE {
-            self.end_piece()?;
-        }
-        Ok(taken)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.piece.is_empty() { Ok(()) } else { self.end_piece() }
-    }
-}
-
 /// Writes an index of this reference to `path`, and says how many bytes it takes in memory.
 ///
 /// # Errors
@@ -85,9 +52,14 @@ pub(crate) fn save(parts: IndexParts, path: &Path, reference: FileId) -> Result<
     let new = NewFile::create(path).map_err(|error| unwritten(error.source))?;
     let contigs = parts.contigs.iter().map(|contig| (contig.name.clone(), contig.length)).collect();
     let IndexParameters { k, w, homopolymers } = parts.parameters;
-    let mut out = PieceWriter { file: new.file(), at: HEAD, piece: Vec::with_capacity(PIECE), hashes: Vec::new() };
-    let memory = parts.write(&mut out).map_err(unwritten)?;
-    let PieceWriter { at, hashes: piece_xxh3, .. } = out;
+    let (mut at, mut piece_xxh3) = (HEAD, Vec::new());
+    let out = PieceWriter::new(|piece| {
+        piece_xxh3.push(xxh3_64(&piece));
+        new.file().write_all_at(&piece, at)?;
+        at += piece.len() as u64;
+        Ok(())
+    });
+    let memory = parts.write(out).map_err(unwritten)?;
     let (engine_version, payload) = (VERSION.to_owned(), at - HEAD);
     let description =
         Description { engine_version, reference, k, w, homopolymers, contigs, memory, payload, piece_xxh3 };

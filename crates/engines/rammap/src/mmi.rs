@@ -223,7 +223,7 @@ impl Mmi {
     pub(crate) fn load(&self) -> Result<(Index, u64), RammapIndexError> {
         let (checked, mut memory) = (self.check()?, 0);
         let index = receive(|sender| {
-            memory = self.convert(&checked, sender)?;
+            memory = self.convert(&checked, sender.writer())?;
             Ok::<_, RammapIndexError>(())
         })?;
         Ok((index, memory))

@@ -120,25 +120,20 @@ impl<W: Write> PayloadWriter<W> {
     }
 }
 
-/// What is sent to the thread that makes the index.
-pub(crate) struct PieceSender {
-    pieces: SyncSender<Vec<u8>>,
+/// Bytes in pieces of [`PIECE`], the last of which may be shorter; `end` takes each.
+pub(crate) struct PieceWriter<F> {
     piece: Vec<u8>,
-    /// Set when nobody takes them any more.
-    refused: Arc<AtomicBool>,
+    end: F,
 }
 
-impl PieceSender {
-    /// Sends a piece as it is.
-    pub(crate) fn send(&mut self, piece: Vec<u8>) -> io::Result<()> {
-        self.pieces.send(piece).map_err(|_| {
-            self.refused.store(true, Ordering::Relaxed);
-            io::Error::from(io::ErrorKind::BrokenPipe)
-        })
+impl<F: FnMut(Vec<u8>) -> io::Result<()>> PieceWriter<F> {
+    /// A writer of pieces, with nothing written yet.
+    pub(crate) fn new(end: F) -> Self {
+        PieceWriter { piece: Vec::new(), end }
     }
 }
 
-impl Write for PieceSender {
+impl<F: FnMut(Vec<u8>) -> io::Result<()>> Write for PieceWriter<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.piece.capacity() == 0 {
             self.piece.reserve_exact(PIECE);
@@ -152,8 +147,32 @@ impl Write for PieceSender {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let piece = std::mem::take(&mut self.piece);
-        self.send(piece)
+        match std::mem::take(&mut self.piece) {
+            none if none.is_empty() => Ok(()),
+            piece => (self.end)(piece),
+        }
+    }
+}
+
+/// What sends pieces to the thread that makes the index.
+pub(crate) struct PieceSender {
+    pieces: SyncSender<Vec<u8>>,
+    /// Set when nobody takes them any more.
+    refused: Arc<AtomicBool>,
+}
+
+impl PieceSender {
+    /// Sends a piece as it is.
+    pub(crate) fn send(&self, piece: Vec<u8>) -> io::Result<()> {
+        self.pieces.send(piece).map_err(|_| {
+            self.refused.store(true, Ordering::Relaxed);
+            io::Error::from(io::ErrorKind::BrokenPipe)
+        })
+    }
+
+    /// What is written is sent.
+    pub(crate) fn writer(&self) -> impl Write {
+        PieceWriter::new(|piece| self.send(piece))
     }
 }
 
@@ -193,15 +212,15 @@ impl Seek for PieceReader {
 /// # Errors
 /// What `produce` says; bytes that are no index; a thread that cannot be started.
 pub(crate) fn receive<E: Send + From<Error>>(
-    produce: impl FnOnce(&mut PieceSender) -> Result<(), E> + Send,
+    produce: impl FnOnce(&PieceSender) -> Result<(), E> + Send,
 ) -> Result<Index, E> {
     let (pieces, received) = sync_channel(WAITING);
     std::thread::scope(|scope| {
         let refused = Arc::new(AtomicBool::new(false));
-        let mut sender = PieceSender { pieces, piece: Vec::new(), refused: Arc::clone(&refused) };
+        let sender = PieceSender { pieces, refused: Arc::clone(&refused) };
         let producer = std::thread::Builder::new()
             .name("index".into())
-            .spawn_scoped(scope, move || produce(&mut sender))
+            .spawn_scoped(scope, move || produce(&sender))
             .map_err(Error::Thread)?;
         let mut reader = PieceReader { pieces: received, piece: Vec::new(), taken: 0 };
         let index = Index::load_part(&mut reader);
@@ -238,7 +257,7 @@ mod tests {
     fn what_is_no_index_is_an_error_and_nobody_waits() {
         let many = receive::<Error>(|sender| {
             // More than may wait.
-            let sent = (0..5 * WAITING).all(|_| sender.write_all(&[0xff; PIECE]).is_ok());
+            let sent = (0..5 * WAITING).all(|_| sender.send(vec![0xff; PIECE]).is_ok());
             assert!(!sent);
             Ok(())
         });

@@ -194,14 +194,13 @@ impl RammapOptions {
         })
     }
 
-    fn set(&mut self, Given { option, value }: &Given) -> Result<(), RammapOptionsError> {
+    fn set(&mut self, given: &Given) -> Result<(), RammapOptionsError> {
+        let Given { option, value } = given;
         let whole = || number::<i32>(option, value);
         let size = || sized(option, value);
         let small = || sized(option, value).and_then(|size| i32::try_from(size).map_err(|_| wrong(option, value)));
         let fraction = || finite(option, value);
-        let path = || Some(PathBuf::from(value));
         let MapOptions { seeding, chaining, scoring, alignment, filtering, flags, .. } = &mut self.map;
-        let (shown, files) = (&mut self.shown, &mut self.files);
         match &**option {
             "-k" => self.index.k = number(option, value)?,
             "-w" => self.index.w = number(option, value)?,
@@ -219,8 +218,6 @@ impl RammapOptions {
             "-p" => filtering.pri_ratio = fraction()?,
             "-M" => filtering.mask_level = fraction()?,
             "-P" => flags.insert(AlignFlags::ALL_CHAINS),
-            "-Y" => shown.soft_clips = true,
-            "-L" => shown.long_cigar_in_tag = true,
             "-n" => chaining.min_cnt = whole()?,
             "-m" => chaining.min_chain_score = whole()?,
             "-A" => scoring.match_score = whole()?,
@@ -229,7 +226,6 @@ impl RammapOptions {
             "-s" => alignment.min_dp_max = whole()?,
             "-C" => scoring.noncanon_penalty = whole()?,
             "-e" => seeding.occ_dist = small()?,
-            "-j" => files.jumps = path(),
             "-J" => match whole()? {
                 0 => flags.insert(AlignFlags::SPLICE_OLD),
                 1 => flags.remove(AlignFlags::SPLICE_OLD),
@@ -277,6 +273,47 @@ impl RammapOptions {
             "--min-dp-len" => alignment.min_dp_len = whole()?,
             "--splice" => flags.insert(AlignFlags::SPLICE),
             "--no-long-join" => flags.insert(AlignFlags::NO_LJOIN),
+            "--end-bonus" => alignment.end_bonus = whole()?,
+            "--end-seed-pen" => alignment.anchor_ext_shift = whole()?,
+            "--splice-flank" => flags.set(AlignFlags::SPLICE_FLANK, yes(option, value)?),
+            "--heap-sort" => flags.set(AlignFlags::HEAP_SORT, yes(option, value)?),
+            "--for-only" => flags.insert(AlignFlags::FOR_ONLY),
+            "--rev-only" => flags.insert(AlignFlags::REV_ONLY),
+            "--max-clip-ratio" => alignment.max_clip_ratio = fraction()?,
+            "--min-occ-floor" => seeding.min_mid_occ = whole()?,
+            "--eqx" => {
+                self.shown.eqx = true;
+                flags.insert(AlignFlags::EQX);
+            }
+            "--score-N" => scoring.ambig_penalty = whole()?,
+            "--no-end-flt" => flags.insert(AlignFlags::NO_END_FLT),
+            "--hard-mask-level" => flags.insert(AlignFlags::HARD_MASK_LEVEL),
+            "--cap-sw-mem" => alignment.max_sw_mat = size()?,
+            "--max-qlen" => filtering.max_qlen = small()?,
+            "--junc-bonus" => scoring.junc_bonus = whole()?,
+            "--junc-pen" => scoring.junc_pen = whole()?,
+            "--jump-min-match" => filtering.jump_min_match = small()?,
+            "--chain-gap-scale" => chaining.chain_gap_scale = fraction()?,
+            "--chain-skip-scale" => filtering.chain_skip_scale = fraction()?,
+            "--alt-drop" => filtering.alt_drop = fraction()?,
+            "--mask-len" => filtering.mask_len = small()?,
+            "--rmq" => flags.set(AlignFlags::RMQ_CHAIN, value.is_empty() || yes(option, value)?),
+            "--rmq-inner" => chaining.rmq_inner_dist = small()?,
+            "--qstrand" => flags.insert(AlignFlags::QSTRAND | AlignFlags::NO_INV),
+            "--q-occ-frac" => seeding.q_occ_frac = fraction()?,
+            "--no-hash-name" => flags.insert(AlignFlags::NO_HASH_NAME),
+            _ => return self.set_shown(given),
+        }
+        Ok(())
+    }
+
+    /// What records show, and files.
+    fn set_shown(&mut self, Given { option, value }: &Given) -> Result<(), RammapOptionsError> {
+        let (shown, files, path) = (&mut self.shown, &mut self.files, || Some(PathBuf::from(value)));
+        match &**option {
+            "-Y" => shown.soft_clips = true,
+            "-L" => shown.long_cigar_in_tag = true,
+            "-j" => files.jumps = path(),
             "--secondary" => shown.no_secondary = !yes(option, value)?,
             "--cs" => {
                 shown.cs = match &**value {
@@ -286,45 +323,16 @@ impl RammapOptions {
                     _ => return Err(wrong(option, value)),
                 }
             }
-            "--end-bonus" => alignment.end_bonus = whole()?,
-            "--end-seed-pen" => alignment.anchor_ext_shift = whole()?,
-            "--splice-flank" => flags.set(AlignFlags::SPLICE_FLANK, yes(option, value)?),
-            "--heap-sort" => flags.set(AlignFlags::HEAP_SORT, yes(option, value)?),
-            "--for-only" => flags.insert(AlignFlags::FOR_ONLY),
-            "--rev-only" => flags.insert(AlignFlags::REV_ONLY),
-            "--max-clip-ratio" => alignment.max_clip_ratio = fraction()?,
-            "--min-occ-floor" => seeding.min_mid_occ = whole()?,
             "--MD" => shown.md = true,
             "--ds" => shown.ds = true,
-            "--eqx" => {
-                shown.eqx = true;
-                flags.insert(AlignFlags::EQX);
-            }
-            "--score-N" => scoring.ambig_penalty = whole()?,
             "--paf-no-hit" => shown.unmapped_in_paf = true,
             "--sam-hit-only" => shown.only_mapped = true,
             "--secondary-seq" => shown.bases_of_secondary = true,
-            "--no-end-flt" => flags.insert(AlignFlags::NO_END_FLT),
-            "--hard-mask-level" => flags.insert(AlignFlags::HARD_MASK_LEVEL),
-            "--cap-sw-mem" => alignment.max_sw_mat = size()?,
-            "--max-qlen" => filtering.max_qlen = small()?,
             "--junc-bed" => files.junctions = path(),
-            "--junc-bonus" => scoring.junc_bonus = whole()?,
-            "--junc-pen" => scoring.junc_pen = whole()?,
             "--spsc" => files.scores = path(),
-            "--spsc-scale" => files.score_scale = fraction()?,
+            "--spsc-scale" => files.score_scale = finite(option, value)?,
             "--pass1" => files.jumps_of_first_pass = path(),
-            "--jump-min-match" => filtering.jump_min_match = small()?,
-            "--chain-gap-scale" => chaining.chain_gap_scale = fraction()?,
-            "--chain-skip-scale" => filtering.chain_skip_scale = fraction()?,
             "--alt" => files.alternates = path(),
-            "--alt-drop" => filtering.alt_drop = fraction()?,
-            "--mask-len" => filtering.mask_len = small()?,
-            "--rmq" => flags.set(AlignFlags::RMQ_CHAIN, value.is_empty() || yes(option, value)?),
-            "--rmq-inner" => chaining.rmq_inner_dist = small()?,
-            "--qstrand" => flags.insert(AlignFlags::QSTRAND | AlignFlags::NO_INV),
-            "--q-occ-frac" => seeding.q_occ_frac = fraction()?,
-            "--no-hash-name" => flags.insert(AlignFlags::NO_HASH_NAME),
             _ => return Err(refused(option)),
         }
         Ok(())
