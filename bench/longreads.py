@@ -6,7 +6,7 @@
     python3 bench/longreads.py --sets ont --only minimap2,zerohop
 
 Reads are simulated: `--bases` of them from all of the reference, for the set ont with 6 % errors and N50 of some 25 kb,
-for hifi of 10 to 20 kb with 0.3 %. Arms, indexes made before:
+for hifi of 10 to 20 kb with 0.3 % (truth.py). Arms, indexes made before:
 
     minimap2  minimap2 -a -x PRESET -t T REF.mmi reads.fq
     zerohop   zerohop align --engine rammap -t T, SAM to a file as well
@@ -19,7 +19,6 @@ The records of both are compared byte for byte, but for @PG, at the end. Every r
 are pairs: ratios are of these. Results go to bench/runs/DATE-HOST-long-reads/.
 """
 
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +27,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from running import (Failure, call, describe_run, make, measure, output_of, parser_of, raw_data, run_script,
     summary_of_pairs, with_programs, words, write_summary, zerohop_commit)
+from truth import make_long_reads
 
 PRESETS = {"ont": "map-ont", "hifi": "map-hifi"}
 ARMS = ["minimap2", "zerohop", "pipe", "sorted", "loaded-1", "loaded-2"]
@@ -44,38 +44,6 @@ def parse_arguments():
     options = with_programs(parser.parse_args())
     options.reference = options.reference.resolve()
     return options
-
-
-def simulate(name, options, out):
-    """FASTQ of reads from all places that are known."""
-    generator = random.Random(3)
-    bases = "".join(line.strip() for line in open(options.reference) if line[0] != ">").upper()
-    paired = str.maketrans("ACGT", "TGCA")
-    rate, made, number = {"ont": 0.06, "hifi": 0.003}[name], 0, 0
-    with open(out, "w") as file:
-        while made < options.bases:
-            length = generator.randrange(10_000, 20_000) if name == "hifi" else int(generator.lognormvariate(9.3, 0.9))
-            start = generator.randrange(max(1, len(bases) - length))
-            text = bases[start:start + length]
-            if text.count("N") > len(text) // 10:
-                continue
-            if generator.random() < 0.5:
-                text = text[::-1].translate(paired)
-            # Errors are as far apart as those of a coin that is thrown for each base.
-            parts, at = [], 0
-            while True:
-                step = int(generator.expovariate(rate))
-                if at + step >= len(text):
-                    parts.append(text[at:])
-                    break
-                parts.append(text[at:at + step])
-                kind, base = generator.random(), generator.choice("ACGT")
-                parts.append("" if kind < 0.3 else base if kind < 0.7 else text[at + step] + base)
-                at += step + 1
-            read = "".join(parts)
-            quality = "5" if name == "ont" else "I"
-            file.write(f"@{name}{number}:{start}\n{read}\n+\n{quality * len(read)}\n")
-            made, number = made + len(read), number + 1
 
 
 def command(options, arm, name):
@@ -119,7 +87,7 @@ def main():
         (options.work / "one.fq").write_text(f"@one\n{'ACGT' * 25}\n+\n{'I' * 100}\n")
         for name in options.sets:
             preset = PRESETS[name]
-            make(options, [f"{name}.fq"], lambda new: simulate(name, options, new[0]))
+            make(options, [f"{name}.fq"], lambda new: make_long_reads(options.reference, name, options.bases, *new))
             call(["samtools", "import", "-0", f"{name}.fq", "-o", f"{name}.bam"], cwd=options.work)
             call([options.minimap2, "-x", preset, "-d", f"{name}.mmi", options.reference], cwd=options.work)
             call([options.zerohop, "index", "-q", "--engine", "rammap", "--engine-args", f"-x {preset}",

@@ -194,8 +194,9 @@ aligners() {
         { skip_part "no bcftools or no bwa here"; return; }
     "$ZEROHOP" engines | grep -q '^bwa-mem ' || { skip_part "no bwa-mem in this zerohop"; return; }
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" | head -n 1000 | gzip > small.fa.gz || true
-    python3 "$DATA/../../bench/aligners.py" --engines strobealign,bwa-mem,bwa --repeats 1 --coverage 20 \
-        --reference small.fa.gz --zerohop "$ZEROHOP" --simulate "$(dirname "$ZEROHOP")/simulate" \
+    python3 "$DATA/../../bench/aligners.py" --engines strobealign,bwa-mem,bwa,rammap --repeats 1 --coverage 20 \
+        --sets ecoli,ecoli-ont,ecoli-hifi --reference small.fa.gz \
+        --zerohop "$ZEROHOP" --simulate "$(dirname "$ZEROHOP")/simulate" \
         --work "$WORK/aligners" --out "$WORK/compared" > table.md 2> stderr || fail "aligners.py: $(cat stderr)"
     python3 - <<'END'
 import json
@@ -208,6 +209,12 @@ for engine in ('strobealign', 'bwa-mem', 'bwa'):
     assert snv['right'] > 50 and snv['right'] > 20 * (snv['missed'] + snv['false']), snv
 same = [[row.get('reads'), row.get('variants')] for row in rows if row['engine'] == 'bwa']
 assert same == [[row.get('reads'), row.get('variants')] for row in rows if row['engine'] == 'bwa-mem']
+for kind in ('ont', 'hifi'):
+    own = [row for row in rows if row['set'] == f'ecoli-{kind}']
+    reads = next(row['reads'] for row in own if 'reads' in row)
+    assert {row['engine'] for row in own} == {'rammap'} and reads['right'] > 0.98 * reads['reads'] > 30, reads
+    snv = next(row['variants'] for row in own if 'variants' in row)['snv']
+    assert snv['right'] > 10 * (snv['missed'] + snv['false']), snv
 END
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Placement on a kernel with 8 NUMA nodes: where the index copies really lie, on which CPUs the workers really are, and
-# that the records are the host's. The nodes, pages and CPUs are real, the time is not. LONG=1: other pages, an engine
-# of another language, nodes of different size, and kept copies.
+# that the records are the host's. The nodes, pages and CPUs are real, the time is not. LONG=1: other pages, engines
+# that are libraries, nodes of different size, and kept copies.
 source "$(dirname "$0")/../e2e/lib.sh"
 : "${NUMA_LAB:?}"
 
@@ -218,6 +218,35 @@ print(f"scratch of bwa-mem: {near} pages on the node of the worker, {far} on ano
 assert near > 3000 and far <= 0.05 * near, (near, far)'
 }
 
+# An engine whose index holds many tables of a library, which clones them
+rammap() {
+    zerohop index -q --engine rammap --engine-args '-x map-hifi -w 5' ref.fa
+    awk 'NR == 1 { next } { bases = bases $0 } END { for (i = 0; i < 40; i++) {
+        read = substr(bases, 1 + i * 100000, 3000); quality = read; gsub(/./, "I", quality)
+        print "@r" i "\n" read "\n+\n" quality } }' ref.fa > long.fq
+    zerohop align -q -t 2 --engine rammap --engine-args '-x map-hifi -w 5' ref.fa long.fq > expected.rammap.sam
+    lab --nodes 8 --cpus 8 --mem 6G <<'END'
+cd "$(dirname "$0")"
+for name in rammap rammap-one; do
+    copies=(--replicas 8)
+    # pages of 2 MiB are few here
+    [ $name = rammap ] || copies=(--replicas 1 --huge-pages off)
+    "$ZEROHOP" align --engine rammap --engine-args '-x map-hifi -w 5' "${copies[@]}" --json $name.json \
+        -o $name.sam ref.fa long.fq 2> $name.txt || { cat $name.txt; exit 1; }
+done
+END
+    for name in rammap rammap-one; do
+        cmp <(grep -v '^@PG' $name.sam) <(grep -v '^@PG' expected.rammap.sam) || fail "$name: other records than here"
+    done
+    check "rammap: a copy on each node, and one over all" '
+check_local("rammap", [[n] for n in range(8)])
+j, copies = run("rammap-one")
+[replica] = j["plan"]["replicas"]
+assert replica["nodes"] == list(range(8)) and replica["pages"] == "interleave", replica
+print("rammap:", j["replicas"][0]["census"])
+check_even(copies[0], range(8))'
+}
+
 # Nodes of different size, one without memory, one without CPUs
 uneven_nodes() {
     [ -e large.fa ] || random large.fa 80000000
@@ -310,7 +339,7 @@ for replica, census in zip(replicas, copies):
     check_even({n: census.get(n, 0) for n in replica["nodes"]}, replica["nodes"], 4 << 20)'
 }
 
-for part in eight_nodes short_node ${LONG:+other_pages bwa_mem uneven_nodes kept_copies}; do
+for part in eight_nodes short_node ${LONG:+other_pages bwa_mem rammap uneven_nodes kept_copies}; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

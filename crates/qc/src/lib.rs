@@ -36,6 +36,7 @@ mod picard;
 mod record;
 mod reference;
 mod reports;
+mod sizes;
 mod spec;
 mod stats;
 mod sums;

@@ -7,7 +7,8 @@
 //! 2. rammap finds its minimizers in the index, chains them, and aligns between them.
 //! 3. What it finds becomes alignments, in the order of minimap2's fields (`records`), or lines of PAF (`paf`).
 //!
-//! Nothing passes from read to read, so the input may be cut anywhere, and no thread waits for the longest read.
+//! Nothing passes from read to read, so the input may be cut anywhere, and no thread waits for the longest read. Reads
+//! of satellites take much memory (`repeats`): as many are mapped at a time as there is room for (`room`).
 //!
 //! [`Provider`] finds the index. All threads make its parts (`build`), and one makes of these what rammap reads
 //! (`payload`); so it is kept in files (`file`). An index of minimap2 is turned into the same (`mmi`). Options are
@@ -28,6 +29,8 @@ mod parameters;
 mod payload;
 mod provider;
 mod records;
+mod repeats;
+mod room;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +41,7 @@ pub use provider::Provider;
 
 use crate::intervals::Annotation;
 use crate::mapper::RammapMapper;
+use crate::room::Room;
 use rammap::align::index::Index;
 use rammap::align::map::MapOptions;
 use std::sync::Arc;
@@ -68,6 +72,8 @@ pub struct Rammap {
     /// The options, with what depends on the index.
     map: MapOptions,
     annotation: Arc<Annotation>,
+    /// Of all copies.
+    room: Arc<Room>,
 }
 
 impl Rammap {
@@ -90,7 +96,15 @@ impl Rammap {
             index.seqs[*number].is_alt = true;
             contigs[*number].is_alternate = true;
         }
-        Ok(Rammap { index, bytes, contigs: Arc::new(contigs), options, map, annotation: Arc::new(annotation) })
+        Ok(Rammap {
+            index,
+            bytes,
+            contigs: Arc::new(contigs),
+            options,
+            map,
+            annotation: Arc::new(annotation),
+            room: Arc::default(),
+        })
     }
 }
 
@@ -127,6 +141,7 @@ impl Engine for Rammap {
             options: Arc::clone(&self.options),
             map: self.map.clone(),
             annotation: Arc::clone(&self.annotation),
+            room: Arc::clone(&self.room),
         }))
     }
 

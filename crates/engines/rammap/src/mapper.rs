@@ -2,7 +2,8 @@
 
 use crate::build::of_read;
 use crate::records::Recorder;
-use crate::{Rammap, paf};
+use crate::room::Worker;
+use crate::{Rammap, paf, repeats};
 use rammap::align::extend::AlignmentContext;
 use rammap::align::jump::jump_split;
 use rammap::align::map::{AlignFlags, MapContext};
@@ -26,6 +27,9 @@ pub(crate) struct RammapMapper<'e> {
     recorder: Recorder,
     /// A read as minimap2 looks at it, where it has other letters.
     bases: Vec<u8>,
+    /// Minimizers of a part of a read.
+    minimizers: Vec<Minimizer>,
+    worker: Worker,
 }
 
 impl<'e> RammapMapper<'e> {
@@ -49,6 +53,8 @@ impl<'e> RammapMapper<'e> {
             seeds: MapContext::new(),
             recorder: Recorder::default(),
             bases: Vec::new(),
+            minimizers: Vec::new(),
+            worker: engine.room.join(),
         }
     }
 
@@ -68,6 +74,9 @@ impl<'e> RammapMapper<'e> {
         };
         let odd = |_| Error::Record { read: shown(name), mate: 0, what: "its name is no text".to_owned() };
         let hashed = std::str::from_utf8(name).map_err(odd)?;
+        let much = repeats::bytes_of(index, map, bases, &mut self.minimizers);
+        // Until the read is mapped and its scratch is given back.
+        let _room = (much > 0).then(|| self.worker.take(much));
         let (alignment, seeds) = (&mut self.alignment, &mut self.seeds);
         let junctions = annotation.junctions.as_ref();
         let mut query = process_query(map, index, hashed, bases, alignment, seeds, junctions, &self.wanted);
@@ -116,19 +125,11 @@ impl Mapper for RammapMapper<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::RammapOptions;
-    use crate::tests::{contigs_of, fasta, twin};
+    use crate::tests::{contigs_of, engine, fasta};
     use fastrand::Rng;
     use rammap::align::pipeline::{ReadInfo, align_and_format_query};
-    use std::sync::Arc;
     use zerohop_model::complement;
     use zerohop_model::record::{Contig, TagValue};
-
-    fn engine(text: &[u8], options: &str) -> Rammap {
-        let options = RammapOptions::parse(options).unwrap();
-        let contigs = contigs_of(text).iter().map(|(name, bases)| Contig::new(name, bases.len() as u64)).collect();
-        Rammap::new(twin(text, options.index), 0, contigs, Arc::new(options)).unwrap()
-    }
 
     /// Reads with errors, of either strand, in one or two pieces; some are short, or of letters that are no base.
     fn reads(text: &[u8], count: usize, rng: &mut Rng) -> Vec<Vec<u8>> {

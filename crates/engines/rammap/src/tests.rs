@@ -1,12 +1,16 @@
 //! What several modules need: small references, and the index of minimap2 written by hand.
 
+use crate::Rammap;
 use crate::build::{IndexParts, of_read};
+use crate::options::RammapOptions;
 use crate::parameters::IndexParameters;
 use fastrand::Rng;
 use rammap::align::index::Index;
 use rammap::align::sketch::sketch_sequence;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_model::record::Contig;
 
 /// Bytes of FASTA with contigs of these lengths; one repeats another, and some bases are N, U or small letters.
 pub(crate) fn fasta(lengths: &[usize], seed: u64) -> Vec<u8> {
@@ -43,6 +47,13 @@ pub(crate) fn contigs_of(fasta: &[u8]) -> Vec<(String, Vec<u8>)> {
 /// rammap's own index, which one thread makes.
 pub(crate) fn twin(fasta: &[u8], IndexParameters { k, w, homopolymers }: IndexParameters) -> Index {
     Index::build(contigs_of(fasta), w, k, homopolymers, usize::MAX)
+}
+
+/// The engine with that index.
+pub(crate) fn engine(fasta: &[u8], options: &str) -> Rammap {
+    let options = RammapOptions::parse(options).unwrap();
+    let contigs = contigs_of(fasta).iter().map(|(name, bases)| Contig::new(name, bases.len() as u64)).collect();
+    Rammap::new(twin(fasta, options.index), 0, contigs, Arc::new(options)).unwrap()
 }
 
 /// A file that holds a text, in a folder.

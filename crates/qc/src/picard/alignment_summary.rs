@@ -2,12 +2,15 @@
 //! records, by first and second reads of pairs, both, and reads without mates.
 
 use super::adapters::is_adapter;
-use super::histogram::{deviation, mean, median, median_deviation, of_counts};
+use super::histogram::{deviation, mean, median, median_deviation, of_sizes};
 use super::{Orientation, Table, file, orientation};
 use crate::counts::{add_all, count_at, count_of_pairs, count_where};
+use crate::cycles::MOST_CYCLES;
 use crate::record::{NO_CALL, Record, integer};
 use crate::reference::Window;
+use crate::sizes::Sizes;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::ops::AddAssign;
 use zerohop_model::error::Error;
 use zerohop_model::htsjdk::decimal;
@@ -32,11 +35,11 @@ pub(super) struct AlignmentSummary {
 struct Category {
     sums: [u64; SUMS],
     /// Reads that passed by their bases, and by those that are not clipped.
-    lengths: Vec<u64>,
-    aligned_lengths: Vec<u64>,
+    lengths: Sizes,
+    aligned_lengths: Sizes,
     /// Aligned reads by their mismatches; of those of a low mapping quality none are counted.
-    high_mismatches: Vec<u64>,
-    /// By cycle, from 0.
+    high_mismatches: Sizes,
+    /// By cycle, from 0, below [`MOST_CYCLES`].
     bad: Vec<u64>,
 }
 
@@ -108,16 +111,15 @@ impl AlignmentSummary {
             ("UNPAIRED_TOTAL_LENGTH_COUNT", &unpaired.lengths),
             ("UNPAIRED_ALIGNED_LENGTH_COUNT", &unpaired.aligned_lengths),
         ];
-        let columns: Vec<_> = columns.into_iter().filter(|(_, counts)| counts.iter().any(|count| *count > 0)).collect();
-        let count = |counts: &Vec<u64>, length: usize| counts.get(length).copied().unwrap_or(0);
-        let longest = columns.iter().map(|(_, counts)| counts.len()).max().unwrap_or(0);
-        let lengths = (0..longest).filter(|length| columns.iter().any(|(_, counts)| count(counts, *length) > 0));
+        let columns: Vec<_> = columns.into_iter().filter(|(_, sizes)| sizes.counts().next().is_some()).collect();
+        let lengths: BTreeSet<usize> =
+            columns.iter().flat_map(|(_, sizes)| sizes.counts().map(|(length, _)| length)).collect();
         let row = |length: usize| {
-            let counts = columns.iter().map(|(_, counts)| count(counts, length).to_string());
+            let counts = columns.iter().map(|(_, sizes)| sizes.get(length).to_string());
             [length.to_string()].into_iter().chain(counts).collect()
         };
         let titles = ["READ_LENGTH"].into_iter().chain(columns.iter().map(|(title, _)| *title));
-        let histogram = Table::new("HISTOGRAM\tjava.lang.Integer", titles, lengths.map(row).collect());
+        let histogram = Table::new("HISTOGRAM\tjava.lang.Integer", titles, lengths.into_iter().map(row).collect());
         file(heading, Some(metrics), Some(histogram))
     }
 }
@@ -180,11 +182,11 @@ impl Category {
         let tags = Tags::of(record);
         self.count(Sum::Passed, 1u64);
         self.count(Sum::Noise, tags.is_noise);
-        count_at(&mut self.lengths, record.bases);
+        self.lengths.count(record.bases);
         let of_read = |kinds: &[u8]| -> u64 {
             record.cigar().filter(|op| kinds.contains(&op.letter())).map(|op| u64::from(op.length())).sum()
         };
-        count_at(&mut self.aligned_lengths, of_read(b"M=XI") as usize);
+        self.aligned_lengths.count(of_read(b"M=XI") as usize);
         self.count(Sum::Adapters, is_adapter(record, codes));
         self.count(Sum::HardClipped, of_read(b"H"));
         if !flags.is_mapped() {
@@ -220,7 +222,7 @@ impl Category {
         let cycle = |at: usize| if flags.is_reverse() { bases - 1 - at } else { at };
         if !flags.is_mapped() || flags.failed_filters() {
             let not_called = codes.iter().enumerate().filter(|(_, code)| **code == NO_CALL);
-            not_called.for_each(|(at, _)| count_at(&mut self.bad, cycle(at)));
+            not_called.for_each(|(at, _)| self.count_bad(cycle(at)));
             return Ok(());
         }
         let is_high = record.mapq >= HIGH_MAPQ;
@@ -239,7 +241,7 @@ impl Category {
                 // As Picard, which takes the place in the block for that in the read.
                 let pairs = read.iter().zip(reference).enumerate();
                 let bad = pairs.filter(|(_, (read, reference))| read != reference || **read == NO_CALL);
-                bad.for_each(|(at, _)| count_at(&mut self.bad, cycle(at)));
+                bad.for_each(|(at, _)| self.count_bad(cycle(at)));
             }
         }
         self.count(Sum::AlignedBases, aligned);
@@ -248,9 +250,15 @@ impl Category {
             self.count(Sum::HighBases, aligned);
             self.count(Sum::HighBasesOfHighQuality, good);
         }
-        count_at(&mut self.high_mismatches, if is_high { mismatches } else { 0 });
+        self.high_mismatches.count(if is_high { mismatches } else { 0 });
         self.count(Sum::Indels, record.cigar().filter(|op| matches!(op.letter(), b'I' | b'D')).count() as u64);
         Ok(())
+    }
+
+    fn count_bad(&mut self, cycle: usize) {
+        if cycle < MOST_CYCLES {
+            count_at(&mut self.bad, cycle);
+        }
     }
 
     fn bad_cycles(&self) -> u64 {
@@ -267,10 +275,10 @@ impl Category {
             0 => 0.0,
             all => get(of) as f64 / all as f64,
         };
-        let (lengths, aligned) = (of_counts(&self.lengths), of_counts(&self.aligned_lengths));
+        let (lengths, aligned) = (of_sizes(&self.lengths), of_sizes(&self.aligned_lengths));
         let bases: f64 = lengths.iter().map(|(length, count)| length * *count as f64).sum();
         let of_bases = |sum| if bases == 0.0 { 0.0 } else { get(sum) as f64 / bases };
-        let high: u64 = self.high_mismatches.iter().enumerate().map(|(count, reads)| count as u64 * reads).sum();
+        let high: u64 = self.high_mismatches.counts().map(|(count, reads)| count as u64 * reads).sum();
         let high_error_rate = match get(Sum::HighBases) {
             0 => 0.0,
             all => high as f64 / all as f64,
@@ -297,7 +305,7 @@ impl Category {
             count(Sum::HighReads),
             count(Sum::HighBases),
             count(Sum::HighBasesOfHighQuality),
-            decimal(median(&of_counts(&self.high_mismatches))),
+            decimal(median(&of_sizes(&self.high_mismatches))),
             decimal(share(Sum::Mismatches, Sum::AlignedBases)),
             decimal(high_error_rate),
             decimal(share(Sum::Indels, Sum::AlignedBases)),
@@ -367,9 +375,9 @@ impl AddAssign<&AlignmentSummary> for AlignmentSummary {
 impl AddAssign<&Category> for Category {
     fn add_assign(&mut self, more: &Category) {
         self.sums.iter_mut().zip(more.sums).for_each(|(all, more)| *all += more);
-        add_all(&mut self.lengths, &more.lengths);
-        add_all(&mut self.aligned_lengths, &more.aligned_lengths);
-        add_all(&mut self.high_mismatches, &more.high_mismatches);
+        self.lengths += &more.lengths;
+        self.aligned_lengths += &more.aligned_lengths;
+        self.high_mismatches += &more.high_mismatches;
         add_all(&mut self.bad, &more.bad);
     }
 }

@@ -1,5 +1,7 @@
 //! What htsjdk says of a histogram (htsjdk.samtools.util.Histogram): values, ascending, and how often each was counted.
 
+use crate::sizes::Sizes;
+
 /// How many values there are.
 pub(super) fn count(values: &[(f64, u64)]) -> u64 {
     values.iter().map(|(_, count)| count).sum()
@@ -41,6 +43,11 @@ pub(super) fn median_deviation(values: &[(f64, u64)]) -> f64 {
         values.iter().map(|(value, count)| ((value - median_value).abs(), *count)).collect();
     away.sort_by(|one, other| one.0.total_cmp(&other.0));
     median(&away)
+}
+
+/// Those of sizes.
+pub(super) fn of_sizes(sizes: &Sizes) -> Vec<(f64, u64)> {
+    sizes.counts().map(|(size, count)| (size as f64, count)).collect()
 }
 
 /// Those of a list of counts.

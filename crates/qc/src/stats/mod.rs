@@ -9,7 +9,6 @@
 
 mod barcodes;
 mod gc_depth;
-mod lengths;
 mod mismatches;
 mod text;
 
@@ -17,6 +16,7 @@ use crate::counts::{add_all, count_at};
 use crate::cycles::{MOST_CYCLES, ReadSums};
 use crate::record::{ReadOrder, Record};
 use crate::reference::Window;
+use crate::sizes::Sizes;
 use barcodes::Barcodes;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -24,7 +24,6 @@ use zerohop_model::error::Error;
 use zerohop_model::record::{DUPLICATE, QC_FAIL, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
 pub(crate) use gc_depth::{BinBases, GcBins, MUCH, PlacedRead};
-use lengths::Lengths;
 use mismatches::Mismatches;
 pub(crate) use text::LARGEST_DEPTH;
 
@@ -73,7 +72,7 @@ const SUMS: usize = Sum::Qualities as usize + 1;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct OfMate {
     /// By how many bases the reads have with what was hard-clipped.
-    lengths: Lengths,
+    lengths: Sizes,
     /// The longest of all, supplementary records too.
     longest: usize,
     /// In [`GC_PLACES`] places from no G or C to nothing else.
@@ -91,7 +90,7 @@ pub struct Stats {
     checksums: [u32; 3],
     mates: [OfMate; 2],
     /// By length, as in [`OfMate`].
-    lengths: Lengths,
+    lengths: Sizes,
     longest: usize,
     /// By length, from 1 on.
     insertions: Vec<u64>,
