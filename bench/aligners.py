@@ -22,8 +22,8 @@ A read is placed right if its record begins within 20 bases of where it comes fr
 it is placed elsewhere with a mapping quality of 20 to 254 (255 is none). A long read is placed right if its place and
 its alignment have a tenth in common of what they cover together. Variants: SNVs
 (one of 1,000 bases), insertions and deletions of 1 to 20 bases (one of 5,000), at least 30 bases apart; called by
-`bcftools mpileup | bcftools call -mv` (of long reads with -X ont or pacbio-ccs), normalised, of quality 20 at least.
-Results go to
+`bcftools mpileup | bcftools call -mv` (of HiFi reads with -X pacbio-ccs; none of Nanopore's, which bcftools is slow
+and bad at), normalised, of quality 20 at least. Results go to
 bench/runs/DATE-HOST-aligners/.
 """
 
@@ -58,8 +58,8 @@ SHORT = {
 ENGINE_OF = {"bwa-mem-fast": "bwa-mem"}
 LONG = ["rammap", "minimap2"]
 EMBEDDED = {"strobealign", "bwa-mem", "rammap"}
-# Of each kind of long reads: the preset of the aligners, and that of bcftools.
-PRESETS = {"ont": ("map-ont", "ont"), "hifi": ("map-hifi", "pacbio-ccs")}
+# Of each kind of long reads: the preset of the aligners, and that of bcftools, if variants are called.
+PRESETS = {"ont": ("map-ont", None), "hifi": ("map-hifi", "pacbio-ccs")}
 SETS = ["ecoli", "human", "hg002", *(f"{sample}-{kind}" for sample in ("ecoli", "human") for kind in PRESETS)]
 # With these others are compared where the truth is not known.
 STANDARD = "bwa"
@@ -106,6 +106,10 @@ def installed(options):
 def kind_of(name):
     """The kind of the long reads of a set; of pairs, none."""
     return name.partition("-")[2]
+
+
+def has_variants(name):
+    return not kind_of(name) or PRESETS[kind_of(name)][1] is not None
 
 
 def engines_of(options, name):
@@ -233,13 +237,14 @@ def run_set(options, name, write):
             del result["peak_rss_kib"], result["peak_rss_kib_each"]
             print(f"{name:8} {engine:12} run {repetition}: {result['wall_s']:8.2f} s", file=sys.stderr)
             if repetition == 0:
-                calls[engine] = called(options, name, fasta, "out.sam", 1 if truth else 2)
+                if has_variants(name):
+                    calls[engine] = called(options, name, fasta, "out.sam", 1 if truth else 2)
                 if truth:
                     result["reads"] = placed(options.work / "out.sam", truth,
                         overlaps if kind_of(name) else begins_there)
             tell(result)
     wanted = true_variants(options, fasta, truth) if truth else calls.get(STANDARD)
-    if wanted is not None:
+    if wanted is not None and has_variants(name):
         for engine in engines:
             tell({"set": name, "engine": engine, "variants": counts_of(calls[engine], wanted)})
     return results
@@ -280,8 +285,8 @@ def summary(options, results):
                 row += times([result for result in own if result.get("repetition")])
                 reads = next(result["reads"] for result in own if "reads" in result)
                 row += [percent(reads["right"], reads["reads"]),
-                    f"{1e6 * reads['surely_wrong'] / reads['reads']:.0f}", quality(variants["snv"]),
-                    quality(variants["indel"])]
+                    f"{1e6 * reads['surely_wrong'] / reads['reads']:.0f}",
+                    *(quality(variants[kind]) if variants else "-" for kind in ("snv", "indel"))]
             elif variants:
                 row += [str(sum(kind[key] for kind in variants.values())) for key in ("right", "missed", "false")]
             rows.append(row)

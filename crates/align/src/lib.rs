@@ -71,7 +71,9 @@ pub use job::{
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};
 pub use tune::strategies;
-pub use zerohop_input::{Barcodes, LaneSpec, ReadStructure, StructureError, TrimOptionError, TrimOptions, Trimming};
+pub use zerohop_input::{
+    Barcodes, BisulfiteLibrary, LaneSpec, ReadStructure, StructureError, TrimOptionError, TrimOptions, Trimming,
+};
 pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
 pub use zerohop_output::Search as DuplicateSearch;

@@ -1,6 +1,6 @@
 //! `zerohop align`: what was typed becomes a job.
 
-use crate::args::external::{CompareName, DealName};
+use crate::args::external::{CompareName, DealName, LibraryName, engine_args};
 use crate::args::{AlignArgs, CramVersionName, FormatName, MatesName, OrderName};
 use crate::failure::CommandFailure;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use zerohop_align::align_samples;
 use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::samples::Sheet;
 use zerohop_align::{
-    Barcodes, Comments, CramVersion, ExternalOptions, Job, LaneSpec, OutputOptions, PlacementOptions, RankOptions,
-    ReportOptions, SavedPaths, UnalignedOptions,
+    Barcodes, BisulfiteLibrary, Comments, CramVersion, ExternalOptions, Job, LaneSpec, OutputOptions, PlacementOptions,
+    RankOptions, ReportOptions, SavedPaths, UnalignedOptions,
 };
 use zerohop_model::directed::Directed;
 use zerohop_output::{History, ReadGroup};
@@ -91,6 +91,7 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
     let directed = Directed::new(&args.tags_to_reverse, &args.tags_to_revcomp)
         .map_err(|unknown| CommandFailure::Usage(unknown.to_string()))?;
     let external = args.external;
+    let engine_args = engine_args(&args.engine, external.engine_args, external.meth).map_err(CommandFailure::Usage)?;
     let umis_in_names = args.sorting.umi.is_some() && args.sorting.barcode_name;
     Ok(Job {
         reference: args.reference,
@@ -103,6 +104,10 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
         barcodes: Barcodes { structures: args.read_structure, umis_in_names },
         first: args.first,
         engine: args.engine,
+        library: external.library.map(|library| match library {
+            LibraryName::Directional => BisulfiteLibrary::Directional,
+            LibraryName::Pbat => BisulfiteLibrary::Pbat,
+        }),
         read_length: args.read_length,
         no_index: args.no_index,
         output: OutputOptions {
@@ -141,7 +146,7 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
             plan: args.plan,
         },
         external: ExternalOptions {
-            engine_args: external.engine_args,
+            engine_args,
             engine_file: external.engine_file,
             build_index: external.build_index,
             dna: external.dna,

@@ -255,7 +255,7 @@ pub struct AlignArgs {
     ///
     /// With any, chunks of reads are written as they are finished. The records of a read or pair always stay together.
     #[arg(long, value_enum, default_value_t = OrderName::Input, help_heading = "Output")]
-    #[arg(value_name = "input|any", hide_possible_values = true)]
+    #[arg(hide_short_help = true, value_name = "input|any", hide_possible_values = true)]
     pub order: OrderName,
 
     /// Write N files, FILE.1.bam to FILE.N.bam, each with the header
@@ -461,7 +461,7 @@ pub struct IndexArgs {
     #[arg(value_name = "REF")]
     pub reference: PathBuf,
 
-    /// Aligner that runs inside zerohop: strobealign or bwa-mem
+    /// Aligner that runs inside zerohop: strobealign, bwa-mem or rammap
     #[arg(long, value_name = "NAME", default_value = STROBEALIGN)]
     pub engine: String,
 
@@ -481,6 +481,12 @@ pub struct IndexArgs {
     /// strobealign's index depends on -k -s -l -u -m -c -b -f --aux-len and -P, and its file is named after them.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub engine_args: Option<String>,
+
+    /// For the reads of bisulfite and EM-seq libraries (bwa-mem)
+    ///
+    /// The index is REF.meth.*, beside which that for other reads may lie.
+    #[arg(long)]
+    pub meth: bool,
 
     /// Threads [default: all CPUs that zerohop may use]
     #[arg(short, long, value_name = "N", value_parser = numbers::count)]

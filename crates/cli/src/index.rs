@@ -1,6 +1,7 @@
 //! `zerohop index`: builds the index of a reference and writes it beside it.
 
 use crate::args::IndexArgs;
+use crate::args::external::engine_args;
 use crate::failure::CommandFailure;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -39,7 +40,8 @@ pub fn run(args: &IndexArgs) -> Result<(), CommandFailure> {
         }
     };
     let none = || CommandFailure::Usage(format!("{} has no index", args.engine));
-    let arguments = args.engine_args.as_deref().unwrap_or_default();
+    let arguments = engine_args(&args.engine, args.engine_args.clone(), args.meth).map_err(CommandFailure::Usage)?;
+    let arguments = arguments.as_deref().unwrap_or_default();
     if !provider.takes_arguments() && !arguments.is_empty() {
         return Err(CommandFailure::Usage(format!("--engine-args: {} takes no arguments", args.engine)));
     }

@@ -1,5 +1,6 @@
 //! `zerohop tune`: what was typed becomes a job.
 
+use crate::args::external::engine_args;
 use crate::args::tune::TuneArgs;
 use crate::failure::CommandFailure;
 use zerohop_align::tune::{TuneJob, Tuned, tune};
@@ -10,12 +11,13 @@ use zerohop_process::tell;
 /// # Errors
 /// Wrong usage, trials that fail, files that cannot be written.
 pub fn run(args: TuneArgs) -> Result<(), CommandFailure> {
+    let engine_args = engine_args(&args.engine, args.engine_args, args.meth).map_err(CommandFailure::Usage)?;
     let job = TuneJob {
         reference: args.reference,
         reads: std::iter::once(args.reads_1).chain(args.reads_2).collect(),
         engine: args.engine,
         engine_file: args.engine_file,
-        engine_args: args.engine_args,
+        engine_args,
         first: args.first,
         full: args.full,
         repeat: args.repeat,

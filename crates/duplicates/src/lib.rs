@@ -34,7 +34,7 @@ pub use counts::{Counts, LibraryCounts, Sets};
 pub use decision::Decision;
 pub use marks::{ChunkCounts, Marks, Molecule};
 pub use metrics::metrics_text;
-pub use primary::{Primary, samtools_score};
+pub use primary::{ConvertedStrand, Primary, samtools_score};
 pub use rules::{Rules, Search};
 pub use signature::{NamedFragment, Signatures};
 pub use zerohop_umi::{ExactWithEdits, FamilySizes, GroupingCounts, Rules as UmiRules, Strategy as UmiStrategy};

@@ -40,9 +40,19 @@ pub struct Primary {
     /// Which record of its chunk it is.
     pub(crate) record: u32,
     pub(crate) barcode: Option<Box<[u8]>>,
+    pub(crate) strand: Option<ConvertedStrand>,
     pub(crate) mapq: u8,
     /// The cell that it is of.
     pub(crate) cell: Option<Box<[u8]>>,
+}
+
+/// The strand of the genome that a bisulfite read comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConvertedStrand {
+    /// That of the reference: its C are read as T.
+    Top = 1,
+    /// The other one: G of the reference are read as A.
+    Bottom,
 }
 
 impl Primary {
@@ -76,6 +86,7 @@ impl Primary {
             order,
             record,
             barcode: None,
+            strand: None,
             mapq: u8::MAX,
             cell: None,
         }
@@ -84,6 +95,12 @@ impl Primary {
     /// The same, of a molecule with this barcode, if it has one: those of other barcodes are no duplicates of it.
     pub fn with_barcode(mut self, barcode: Option<&[u8]>) -> Self {
         self.barcode = barcode.map(Into::into);
+        self
+    }
+
+    /// The same, of a bisulfite library: those of the other strand are no duplicates of it.
+    pub fn of_strand(mut self, strand: Option<ConvertedStrand>) -> Self {
+        self.strand = strand;
         self
     }
 

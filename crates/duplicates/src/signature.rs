@@ -286,10 +286,14 @@ impl Signatures {
         self.key.extend_from_slice(&coordinate_high);
     }
 
-    /// Ends a key with what else duplicates have in common: with Picard the library; the barcode.
+    /// Ends a key with what else duplicates have in common: with Picard the library; of bisulfite reads the strand; the
+    /// barcode.
     fn end_key(&mut self, primary: &Primary) {
         if self.search.rules == Rules::Picard {
             self.key.extend_from_slice(&self.library.to_be_bytes());
+        }
+        if let Some(strand) = primary.strand {
+            self.key.extend_from_slice(&[2, strand as u8]);
         }
         if let Some(barcode) = &primary.barcode {
             self.key.push(1);

@@ -2,7 +2,7 @@
 //! `ReadInfo`, and the filter of its `execute`).
 
 use crate::picard;
-use crate::primary::Primary;
+use crate::primary::{ConvertedStrand, Primary};
 use std::ops::Range;
 use zerohop_model::error::Error;
 use zerohop_model::record::{QC_FAIL, UNMAPPED};
@@ -42,6 +42,8 @@ pub(crate) struct Template<'p> {
     pub(crate) first_is_lower: bool,
     /// Strands of the first and the second read, if templates of others are no duplicates of it.
     pub(crate) strands: Option<[bool; 2]>,
+    /// The strand of the genome, of bisulfite reads.
+    pub(crate) converted: Option<ConvertedStrand>,
 }
 
 impl<'p> Template<'p> {
@@ -70,6 +72,7 @@ impl<'p> Template<'p> {
             umi,
             ends: if first_is_lower { [one, other] } else { [other, one] },
             first_is_lower,
+            converted: reads().find_map(|read| read.strand),
             strands: rules.strategy().splits_by_strands().then(|| [is_reverse(Some(first)), is_reverse(second)]),
         })
     }
@@ -86,7 +89,8 @@ impl<'p> Template<'p> {
         key.extend_from_slice(&begin.to_be_bytes());
         let strands = self.strands.unwrap_or_default();
         let bits = [reverse, other_reverse, strands[0], strands[1]];
-        key.push(bits.iter().zip(0..).map(|(bit, at)| u8::from(*bit) << at).sum());
+        let bits: u8 = bits.iter().zip(0..).map(|(bit, at)| u8::from(*bit) << at).sum();
+        key.push(bits | self.converted.map_or(0, |strand| strand as u8) << 4);
     }
 }
 

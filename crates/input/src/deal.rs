@@ -2,6 +2,7 @@
 
 use crate::bam::{self, BamParser, SeenMates, SingleReads};
 use crate::barcodes::{BarcodeParser, Barcodes};
+use crate::bisulfite::{BisulfiteLibrary, PbatParser};
 use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
@@ -52,18 +53,26 @@ impl OpenLane {
     /// What finds the reads of chunks, with their barcodes; `seen` is for a process that parses all of them.
     pub(crate) fn any_parser(&self, max_read_bases: usize, seen: Option<&Arc<SeenMates>>) -> Box<dyn Parse> {
         let parser = self.parser_of_content(max_read_bases, seen);
-        match self.barcodes == Barcodes::default() {
+        self.parser_of_library(match self.barcodes == Barcodes::default() {
             true => parser,
             false => Box::new(BarcodeParser { parser, barcodes: self.barcodes.clone(), directed: self.cut_fields() }),
+        })
+    }
+
+    fn parser_of_library(&self, parser: Box<dyn Parse>) -> Box<dyn Parse> {
+        match self.library {
+            BisulfiteLibrary::Directional => parser,
+            BisulfiteLibrary::Pbat => Box::new(PbatParser(parser)),
         }
     }
 
     /// What finds the reads of what is dealt again.
-    fn parser_of_kept(&self, max_read_bases: usize) -> Parser {
+    fn parser_of_kept(&self, max_read_bases: usize) -> Box<dyn Parse> {
         let has_fields = self.is_bam() || self.barcodes != Barcodes::default();
         let (marked, parser) = (has_fields, self.parser(max_read_bases));
         let layout = if self.is_bam() { FragmentLayout::Interleaved } else { self.layout };
-        Parser { layout, marked, comments: parser.comments || marked, pairs_alone: None, ..parser }
+        let comments = parser.comments || marked;
+        self.parser_of_library(Box::new(Parser { layout, marked, comments, pairs_alone: None, ..parser }))
     }
 
     fn parser_of_content(&self, max_read_bases: usize, seen: Option<&Arc<SeenMates>>) -> Box<dyn Parse> {
@@ -112,7 +121,7 @@ impl OpenLane {
     }
 
     fn deal_again(self, lane: u32, cut: Cut, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
-        let parser = Box::new(self.parser_of_kept(max_read_bases));
+        let parser = self.parser_of_kept(max_read_bases);
         let reducer = self.reducer(max_read_bases, self.seen.as_ref());
         let of_raw = self.raw_cutting(lane, max_read_bases);
         let cutter = self.kept_cutting(lane, cut, max_read_bases).cutter(false);
@@ -147,11 +156,16 @@ impl OpenLane {
         }
     }
 
+    /// Finds the reads of a chunk that is made of the beginning of its files, those before a fault.
+    pub(crate) fn parse_first(&self, chunk: &mut Chunk) {
+        let seen = self.files.first().map(|file| Arc::new(SeenMates::of(file.path.clone())));
+        let _ = self.any_parser(usize::MAX, seen.as_ref()).parse(chunk);
+    }
+
     /// Gives `keep` the bases of the first reads that stay of a chunk of its text. What is wrong is told when the reads
     /// are dealt; those before count.
     pub(crate) fn look_at_kept(&self, chunk: &mut Chunk, mut keep: impl FnMut(usize)) {
-        let seen = self.files.first().map(|file| Arc::new(SeenMates::of(file.path.clone())));
-        let _ = self.any_parser(usize::MAX, seen.as_ref()).parse(chunk);
+        self.parse_first(chunk);
         match &self.trimmed {
             Some(trimmed) => {
                 trimmed.trim_uncounted(chunk, |_, outcome| match outcome {
@@ -229,7 +243,7 @@ impl OpenLane {
             (reducer, self.raw_cutting(lane, max_read_bases))
         });
         let (parser, cutting): (Box<dyn Parse>, _) = match &again {
-            Some(_) => (Box::new(self.parser_of_kept(max_read_bases)), self.kept_cutting(lane, cut, max_read_bases)),
+            Some(_) => (self.parser_of_kept(max_read_bases), self.kept_cutting(lane, cut, max_read_bases)),
             None => (self.any_parser(max_read_bases, None), self.cutting(lane, cut, max_read_bases)),
         };
         let deal = match table {

@@ -3,6 +3,7 @@
 use crate::LaneSpec;
 use crate::bam::SeenMates;
 use crate::barcodes::Barcodes;
+use crate::bisulfite::BisulfiteLibrary;
 use crate::content::Content;
 use crate::header;
 use crate::open::{OpenedFile, WhenRead, bam_without_end, look, no_end_marker};
@@ -42,6 +43,8 @@ pub struct OpenLane {
     /// What of the input goes on to the records.
     pub(crate) carried: Carried,
     pub(crate) barcodes: Barcodes,
+    /// Of which kind its reads are, if they are bisulfite reads.
+    pub(crate) library: BisulfiteLibrary,
     /// What trims its reads, if they are trimmed.
     pub(crate) trimmed: Option<Arc<Trimmed>>,
     /// Where reads that stay, and those that are dropped, are written, if they are.
@@ -133,6 +136,7 @@ impl OpenLane {
             first: None,
             carried,
             barcodes: Barcodes::default(),
+            library: BisulfiteLibrary::default(),
             trimmed: None,
             saved: None,
             seen,
@@ -223,6 +227,11 @@ impl OpenLane {
     pub fn carrying(mut self, carried: Carried) -> Self {
         self.carried = carried;
         self
+    }
+
+    /// Says of which kind of bisulfite library its reads are.
+    pub fn of_library(&mut self, library: BisulfiteLibrary) {
+        self.library = library;
     }
 
     /// Whether what stays of its reads is dealt again (trimmed.rs): they are trimmed, or have barcodes where chunks are

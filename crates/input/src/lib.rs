@@ -35,6 +35,7 @@
 
 mod bam;
 mod barcodes;
+mod bisulfite;
 mod chain;
 mod compact;
 mod content;
@@ -72,6 +73,7 @@ mod trimming;
 mod turn;
 
 pub use barcodes::Barcodes;
+pub use bisulfite::{BisulfiteLibrary, ConvertedReads, UnknownLibrary};
 pub use errors::read_fault;
 pub use granted::Shared;
 pub use gzip::inflated;

@@ -1,6 +1,8 @@
-//! The mean length of the first reads of a run, on which the index depends.
+//! What the first reads of a run look like: their mean length, on which the index depends, and how bisulfite reads were
+//! converted.
 
 use crate::bam;
+use crate::bisulfite::{self, ConvertedReads};
 use crate::content::Content;
 use crate::lane::OpenLane;
 use crate::open::OpenedFile;
@@ -105,21 +107,7 @@ pub(crate) fn sample(file: &mut OpenedFile, most: usize) -> Result<ReadSample, I
 fn sample_kept(lane: &mut OpenLane, most: usize) -> Result<ReadSample, InputError> {
     let mut wanted = 1 << 18;
     loop {
-        let (mut chunk, mut is_all) = (Chunk::default(), true);
-        for file in &mut lane.files {
-            is_all &= !file.read_more(wanted)?;
-        }
-        let records: Vec<_> = lane.files.iter().map(ends_of_records).collect();
-        let whole = records.iter().map(Vec::len).min().unwrap_or(0);
-        for ((text, file), ends) in chunk.text.iter_mut().zip(&lane.files).zip(&records) {
-            let start = file.records_start();
-            let end = match (is_all, whole) {
-                (true, _) => file.prefix().len(),
-                (false, 0) => start,
-                (false, whole) => ends[whole - 1],
-            };
-            *text = Text { bytes: file.prefix().get(start..end).unwrap_or_default().to_vec(), ..Text::default() };
-        }
+        let (mut chunk, is_all) = lane.first_chunk(wanted)?;
         let mut found = ReadSample::default();
         lane.look_at_kept(&mut chunk, |bases| {
             if found.reads < most {
@@ -131,6 +119,46 @@ fn sample_kept(lane: &mut OpenLane, most: usize) -> Result<ReadSample, InputErro
             return Ok(found);
         }
         wanted *= 2;
+    }
+}
+
+impl OpenLane {
+    /// The whole records in the first so many bytes of each file, or a record more; and whether these are all. Of two
+    /// pipes no more is read than was.
+    pub(crate) fn first_chunk(&mut self, wanted: usize) -> Result<(Chunk, bool), InputError> {
+        let (mut chunk, mut is_all) = (Chunk::default(), true);
+        let is_read = self.files.len() == 1 || self.files.iter().all(OpenedFile::is_regular);
+        for file in &mut self.files {
+            is_all &= is_read && !file.read_more(wanted)?;
+        }
+        let records: Vec<_> = self.files.iter().map(ends_of_records).collect();
+        let whole = records.iter().map(Vec::len).min().unwrap_or(0);
+        for ((text, file), ends) in chunk.text.iter_mut().zip(&self.files).zip(&records) {
+            let start = file.records_start();
+            let end = match (is_all, whole) {
+                (true, _) => file.prefix().len(),
+                (false, 0) => start,
+                (false, whole) => ends[whole - 1],
+            };
+            *text = Text { bytes: file.prefix().get(start..end).unwrap_or_default().to_vec(), ..Text::default() };
+        }
+        Ok((chunk, is_all))
+    }
+}
+
+impl OpenLane {
+    /// Looks at the first reads: how they were converted, if they are bisulfite reads.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn converted_reads(&mut self) -> Result<ConvertedReads, InputError> {
+        let (mut chunk, _) = self.first_chunk(bisulfite::TEXT)?;
+        let mut found = ConvertedReads::default();
+        // What is wrong is told when the reads are dealt; those before count.
+        self.parse_first(&mut chunk);
+        chunk.fragments().take(bisulfite::READS).for_each(|fragment| found.add(fragment.first.seq));
+        self.close();
+        Ok(found)
     }
 }
 

@@ -279,6 +279,12 @@ impl Alignments {
         self.too_many_in
     }
 
+    /// The alignments of the fragment that is not ended yet.
+    pub fn open_fragment(&mut self) -> impl Iterator<Item = &mut Alignment> {
+        let start = self.fragment_ends.last().map_or(0, |end| *end as usize);
+        self.alignments[start..].iter_mut().map(|stored| &mut stored.alignment)
+    }
+
     /// Ends a fragment: what is added from now on belongs to the next.
     pub fn end_fragment(&mut self) {
         self.fragment_ends.push(self.alignments.len() as u32);

@@ -129,6 +129,8 @@ pub struct Chunk {
     /// Whether comments are optional fields of the records that the text was made of: a program that gets FASTQ of the
     /// chunk does not get them.
     pub comments_are_fields: bool,
+    /// Whether its reads are of a bisulfite library made by PBAT: G of the first mates were read as A, not C as T.
+    pub is_pbat: bool,
     reads: Vec<ReadSpans>,
     /// `fragment_ends[i]` is one past the last read of fragment i.
     fragment_ends: Vec<u32>,
@@ -148,6 +150,7 @@ impl Chunk {
         self.reads.clear();
         self.fragment_ends.clear();
         self.comments_are_fields = false;
+        self.is_pbat = false;
         self.current.set(0);
     }
 

@@ -49,6 +49,11 @@ pub trait IndexProvider: Sync {
         Ok(Product::Records)
     }
 
+    /// Whether, given these arguments, it takes reads for those of bisulfite libraries.
+    fn is_for_bisulfite(&self, _arguments: &str) -> bool {
+        false
+    }
+
     /// Bases after which a worker takes the next chunk, as [`Engine`] will cut the input.
     fn chunk_bases(&self) -> u64;
 

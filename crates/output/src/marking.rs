@@ -13,7 +13,7 @@ use crate::keys::coordinate;
 use crate::libraries::Libraries;
 use crate::parts::Duplicates;
 use crate::sam_line::Fields;
-use zerohop_duplicates::{ChunkCounts, NamedFragment, Primary, Search, Signatures};
+use zerohop_duplicates::{ChunkCounts, ConvertedStrand, NamedFragment, Primary, Search, Signatures};
 use zerohop_model::error::Error;
 use zerohop_model::record::{UNMAPPED, is_primary};
 use zerohop_model::sink::Collect;
@@ -54,6 +54,15 @@ impl Barcode {
             Barcode::Tag(tag) => text_of(tag),
             Barcode::Name => name.splitn(FIELDS_BEFORE_BARCODE + 1, |&byte| byte == b':').nth(FIELDS_BEFORE_BARCODE),
         }
+    }
+}
+
+/// The strand of the genome that a bisulfite read comes from, as Bismark (XG) and bwameth.py (YD) write it.
+fn strand<'a>(text_of: &dyn Fn([u8; 2]) -> Option<&'a [u8]>) -> Option<ConvertedStrand> {
+    match (text_of(*b"XG"), text_of(*b"YD")) {
+        (Some(b"CT"), _) | (None, Some(b"f")) => Some(ConvertedStrand::Top),
+        (Some(b"GA"), _) | (None, Some(b"r")) => Some(ConvertedStrand::Bottom),
+        _ => None,
     }
 }
 
@@ -112,7 +121,7 @@ impl<'h> Signer<'h> {
                 true => primary.of_molecule(fields.mapq, text_of(CELL)),
                 false => primary,
             };
-            self.signatures.add(primary.with_barcode(barcode));
+            self.signatures.add(primary.with_barcode(barcode).of_strand(strand(text_of)));
         } else {
             self.signatures.count_other(fields.flags & UNMAPPED == 0);
         }

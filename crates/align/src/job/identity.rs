@@ -93,6 +93,7 @@ pub fn of_options(job: &Job) -> Identity {
         .with("--interleaved", job.lanes.iter().any(|lane| lane.interleaved))
         .with_option("--read-structure", &structures)
         .with("UMIs in names", job.barcodes.umis_in_names)
+        .with_option("--library", &job.library.map(|library| format!("{library:?}")))
         .with_option("--trim", &job.trimming.as_ref().map(|trimming| format!("{:?}", trimming.options)))
         .with_option("--first", &job.first)
         .with_option("--read-length", &job.read_length)

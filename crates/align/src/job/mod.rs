@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use zerohop_input::{Barcodes, LaneSpec, Trimming};
+use zerohop_input::{Barcodes, BisulfiteLibrary, LaneSpec, Trimming};
 use zerohop_model::directed::Directed;
 use zerohop_model::index::Product;
 use zerohop_model::machine::Bytes;
@@ -74,6 +74,8 @@ pub struct Job {
     pub first: Option<u64>,
     /// The aligner, by its name.
     pub engine: String,
+    /// Of which kind of bisulfite library reads are, if they are bisulfite reads; by default as the first ones look.
+    pub library: Option<BisulfiteLibrary>,
     /// Mean read length in bases for which the index is chosen; by default that of the first reads.
     pub read_length: Option<usize>,
     /// Whether the index is built anew even if there is one.
@@ -364,6 +366,7 @@ impl Job {
             history: History::default(),
             lanes,
             barcodes: Barcodes::default(),
+            library: None,
             trimming: None,
             trim_report: None,
             saved: SavedPaths::default(),

@@ -4,6 +4,10 @@ use super::numbers;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
+/// The aligner that has bisulfite reads, and its word for them.
+const BWA_MEM: &str = "bwa-mem";
+const METH: &str = "--meth";
+
 /// Options for aligners that run as programs of their own.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "External aligners")]
@@ -14,6 +18,17 @@ pub struct ExternalArgs {
     /// (docs/engines.md). With strobealign's -x, PAF is written (.paf), with --aemb the abundance of each contig.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Aligner")]
     pub engine_args: Option<String>,
+
+    /// The reads are those of a bisulfite or EM-seq library (bwa-mem)
+    ///
+    /// Records have XR, XG and XM, as those of Bismark. The index is another one, which 'zerohop index --engine bwa-mem
+    /// --meth' makes.
+    #[arg(long, help_heading = "Aligner")]
+    pub meth: bool,
+
+    /// Kind of bisulfite library, where the first reads do not tell it
+    #[arg(long, value_enum, value_name = "KIND", requires = "meth", hide_short_help = true, help_heading = "Aligner")]
+    pub library: Option<LibraryName>,
 
     /// File that describes an aligner, or another way to run a known one; may be repeated
     #[arg(long, value_name = "FILE", hide_short_help = true)]
@@ -58,6 +73,29 @@ pub struct ExternalArgs {
     #[arg(long, value_name = "N", requires = "compare_with", hide_short_help = true)]
     #[arg(value_parser = numbers::some)]
     pub compare_first: Option<u64>,
+}
+
+/// The aligner's arguments, where `--meth` may be given, too.
+///
+/// # Errors
+/// An aligner that has no bisulfite reads here.
+pub fn engine_args(engine: &str, given: Option<String>, meth: bool) -> Result<Option<String>, String> {
+    match (meth, given) {
+        (false, given) => Ok(given),
+        (true, _) if engine != BWA_MEM => Err(format!(
+            "--meth is for --engine {BWA_MEM}: if {engine} has an option for bisulfite reads, name it in --engine-args"
+        )),
+        (true, None) => Ok(Some(METH.to_owned())),
+        (true, Some(given)) => Ok(Some(format!("{METH} {given}"))),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LibraryName {
+    /// C of the first mates were read as T
+    Directional,
+    /// G of the first mates were read as A: mates are exchanged for alignment
+    Pbat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

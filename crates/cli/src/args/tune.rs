@@ -27,6 +27,10 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub engine_args: Option<String>,
 
+    /// The reads are those of a bisulfite or EM-seq library (bwa-mem)
+    #[arg(long)]
+    pub meth: bool,
+
     /// Use only the first N reads or pairs
     #[arg(long, value_name = "N", value_parser = numbers::some)]
     pub first: Option<u64>,

@@ -10,18 +10,18 @@ use zerohop_model::chunk::Ticket;
 pub(crate) struct LibraryCohorts(Mutex<HashMap<(u32, u32, u64), Weak<LibraryCohort>>>);
 
 impl LibraryCohorts {
-    /// The cohort of a piece.
+    /// The cohort of a piece; its reads may be those of bisulfite libraries.
     ///
     /// # Errors
     /// No memory for a new one.
-    pub(crate) fn of(&self, ticket: &Ticket) -> Result<Arc<LibraryCohort>, LibraryError> {
+    pub(crate) fn of(&self, ticket: &Ticket, bisulfite: bool) -> Result<Arc<LibraryCohort>, LibraryError> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (ticket.run, ticket.lane, ticket.cohort);
         if let Some(cohort) = open.get(&key).and_then(Weak::upgrade) {
             return Ok(cohort);
         }
         open.retain(|_, cohort| cohort.strong_count() > 0);
-        let cohort = Arc::new(LibraryCohort::new()?);
+        let cohort = Arc::new(LibraryCohort::new(bisulfite)?);
         open.insert(key, Arc::downgrade(&cohort));
         Ok(cohort)
     }

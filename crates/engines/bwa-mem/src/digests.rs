@@ -1,15 +1,15 @@
 //! What the files of an index held when they were written, in a file beside them: a byte that changed later is noticed,
 //! and so is a reference that did.
 
-use crate::files::{BwaIndexError, ENDINGS, damaged, path, text, unreadable};
+use crate::files::{BwaIndexError, IndexKind, damaged, path, text, unreadable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zerohop_input::identity::{FileId, digest};
 
 /// The ending of the file.
-pub(crate) const ENDING: &str = "bwa-mem.digests";
+const ENDING: &str = "bwa-mem.digests";
 const VERSION: u32 = 1;
 
 /// What is in the file, as JSON.
@@ -18,14 +18,20 @@ const VERSION: u32 = 1;
 pub(crate) struct Digests {
     version: u32,
     reference: FileId,
-    /// Of each file of the index, by its ending.
+    /// Of each file of the index, by what is behind the name of the reference.
     files: BTreeMap<String, String>,
 }
 
 impl Digests {
-    /// Those of an index of this reference whose files, in the order of [`ENDINGS`], have these digests.
-    pub(crate) fn new(reference: FileId, files: [String; 4]) -> Self {
-        Digests { version: VERSION, reference, files: ENDINGS.map(str::to_owned).into_iter().zip(files).collect() }
+    /// Those of an index of `reference`, which is this one, whose files have these digests.
+    pub(crate) fn new((reference, id): (&Path, FileId), files: &[(PathBuf, String)]) -> Self {
+        let files = files.iter().map(|(file, digest)| (ending(reference, file), digest.clone())).collect();
+        Digests { version: VERSION, reference: id, files }
+    }
+
+    /// Where they are.
+    pub(crate) fn path(reference: &Path, kind: IndexKind) -> PathBuf {
+        path(&kind.prefix(reference), ENDING)
     }
 
     /// Writes the file.
@@ -41,8 +47,8 @@ impl Digests {
     ///
     /// # Errors
     /// A file that cannot be read, or is damaged.
-    pub(crate) fn read(reference: &Path) -> Result<Option<Self>, BwaIndexError> {
-        let path = path(reference, ENDING);
+    pub(crate) fn read(reference: &Path, kind: IndexKind) -> Result<Option<Self>, BwaIndexError> {
+        let path = Digests::path(reference, kind);
         if !path.exists() {
             return Ok(None);
         }
@@ -59,20 +65,24 @@ impl Digests {
     ///
     /// # Errors
     /// A file that is not what it was.
-    pub(crate) fn check(&self, reference: &Path, threads: usize) -> Result<(), BwaIndexError> {
+    pub(crate) fn check(&self, reference: &Path, kind: IndexKind, threads: usize) -> Result<(), BwaIndexError> {
+        let files = kind.files(reference);
         if reference.exists() && !self.reference.is_of(reference, threads).map_err(unreadable(reference))? {
-            return Err(BwaIndexError::Stale { path: path(reference, ENDINGS[0]) });
+            return Err(BwaIndexError::Stale { path: kind.fm(reference) });
         }
-        for ending in ENDINGS {
-            let path = path(reference, ending);
-            let is_same = Some(&digest(&path, threads).map_err(unreadable(&path))?) == self.files.get(ending);
-            if !is_same {
-                return Err(damaged(
-                    &path,
-                    format!("its digest is not that in {}", self::path(reference, ENDING).display()),
-                ));
+        for path in &files {
+            let found = digest(path, threads).map_err(unreadable(path))?;
+            if Some(&found) != self.files.get(&ending(reference, path)) {
+                let file = Digests::path(reference, kind);
+                return Err(damaged(path, format!("its digest is not that in {}", file.display())));
             }
         }
         Ok(())
     }
+}
+
+/// What is behind the name of the reference in that of a file.
+fn ending(reference: &Path, file: &Path) -> String {
+    let [reference, file] = [reference, file].map(|path| path.to_string_lossy().into_owned());
+    file.strip_prefix(&reference).unwrap_or(&file).trim_start_matches('.').to_owned()
 }

@@ -1,5 +1,6 @@
 //! The files of an index: their names, and what can be wrong with them.
 
+use crate::fm;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -7,6 +8,10 @@ use zerohop_model::error::{InputError, shown};
 
 /// The endings of the files of an index: FM-index, bases, contigs, replaced bases.
 pub const ENDINGS: [&str; 4] = ["bwt.2bit.64", "pac", "ann", "amb"];
+/// What is behind the name of the reference in the names of the files for bisulfite reads: of the index of its
+/// converted bases, and of its own bases.
+const CONVERTED: &str = "meth";
+const ORIGINAL: &str = "meth.original";
 /// The ending of the names of ALT contigs, if there is such a file.
 pub const ALT: &str = "alt";
 
@@ -27,8 +32,8 @@ pub enum BwaIndexError {
     },
     /// A file is not what it should be.
     #[error("{}: it is damaged, or not an index of bwa-mem2 ({what}): make it again with 'zerohop index --engine \
-             bwa-mem'",
-        path.display())]
+             bwa-mem{}'",
+        path.display(), option(path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -73,11 +78,80 @@ pub enum BwaIndexError {
     },
     /// It is of another reference.
     #[error("{}: it was made from another reference, or the reference has changed since: make it anew with 'zerohop \
-        index --engine bwa-mem'", path.display())]
+        index --engine bwa-mem{}'", path.display(), option(path))]
     Stale {
         /// The file of the FM-index.
         path: PathBuf,
     },
+}
+
+/// What an index is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IndexKind {
+    /// Reads of DNA as it is.
+    Plain,
+    /// Reads of bisulfite or EM-seq libraries (`--meth`): seeds are found among converted bases, and aligned with those
+    /// of the reference.
+    Bisulfite,
+}
+
+impl IndexKind {
+    /// What the names of the files that are searched begin with.
+    pub(crate) fn prefix(self, reference: &Path) -> PathBuf {
+        match self {
+            IndexKind::Plain => reference.to_owned(),
+            IndexKind::Bisulfite => path(reference, CONVERTED),
+        }
+    }
+
+    /// Those of the files of the reference itself, where they are others.
+    pub(crate) fn original(self, reference: &Path) -> Option<PathBuf> {
+        (self == IndexKind::Bisulfite).then(|| path(reference, ORIGINAL))
+    }
+
+    /// The file of the FM-index.
+    pub(crate) fn fm(self, reference: &Path) -> PathBuf {
+        path(&self.prefix(reference), ENDINGS[0])
+    }
+
+    /// All files, but for those of digests and ALT contigs, that of the FM-index first.
+    pub(crate) fn files(self, reference: &Path) -> Vec<PathBuf> {
+        let prefix = self.prefix(reference);
+        let searched = ENDINGS.into_iter().map(|ending| path(&prefix, ending));
+        let original = self.original(reference);
+        searched.chain(original.iter().flat_map(|own| ENDINGS[1..].iter().map(|ending| path(own, ending)))).collect()
+    }
+
+    /// Bytes in memory of an index of a reference of so many bases: those of the FM-index and of bases.
+    pub(crate) fn estimated_bytes(self, bases: u64) -> u64 {
+        match self {
+            IndexKind::Plain => fm::index_bytes(bases) + bases / 4,
+            IndexKind::Bisulfite => fm::index_bytes(2 * bases) + bases / 2 + bases / 4,
+        }
+    }
+
+    /// Bytes of memory that making it takes, with the packed bases.
+    pub(crate) fn building_bytes(self, bases: u64) -> u64 {
+        match self {
+            IndexKind::Plain => fm::building_bytes(bases),
+            // Before, both are in memory: less than what sorting takes.
+            IndexKind::Bisulfite => fm::building_bytes(2 * bases),
+        }
+    }
+
+    /// Bytes in memory: those of the FM-index and of bases.
+    pub(crate) fn bytes(self, reference: &Path) -> u64 {
+        let is_loaded = |file: &&PathBuf| file.extension().is_none_or(|ending| ending != "ann" && ending != "amb");
+        let size = |file: &PathBuf| std::fs::metadata(file).map_or(0, |file| file.len());
+        self.files(reference).iter().filter(is_loaded).map(size).sum()
+    }
+}
+
+/// What a user adds to the command that makes this file of an index.
+pub(crate) fn option(file: &Path) -> &'static str {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_converted = name.rsplit_once(&format!(".{CONVERTED}.")).is_some_and(|(_, rest)| !rest.contains(".fa"));
+    if is_converted { " --meth" } else { "" }
 }
 
 /// A file of the index of `reference`.

@@ -18,6 +18,7 @@
 //! that would end the process.
 #![deny(unsafe_code)]
 
+mod bisulfite;
 mod cohorts;
 mod contigs;
 #[allow(unsafe_code)]

@@ -57,14 +57,21 @@ unsafe impl Send for LibraryIndex {}
 unsafe impl Sync for LibraryIndex {}
 
 impl LibraryIndex {
-    /// Loads the index whose files begin with `prefix` into memory of this thread's policy, with so many threads.
+    /// Loads the index whose files begin with `prefix` into memory of this thread's policy, with so many threads. If it
+    /// is one of converted bases, those of the reference are loaded from files that begin with `original`.
     ///
     /// # Errors
     /// No memory. A file that is not what the library expects ends the process: check it before.
-    pub fn load(prefix: &CStr, threads: usize) -> Result<Self, LibraryError> {
+    pub fn load(prefix: &CStr, original: Option<&CStr>, threads: usize) -> Result<Self, LibraryError> {
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
-        // SAFETY: `prefix` is a string that the call only reads.
-        let load = || unsafe { sys::bwa_shim_idx_load_threads(prefix.as_ptr(), threads) };
+        let load = || match original {
+            // SAFETY: `prefix` is a string that the call only reads.
+            None => unsafe { sys::bwa_shim_idx_load_threads(prefix.as_ptr(), threads) },
+            // SAFETY: so are both.
+            Some(original) => unsafe {
+                sys::bwa_shim_idx_load_meth_threads(prefix.as_ptr(), original.as_ptr(), threads)
+            },
+        };
         let index = said(Doing::Loading, load);
         let index = NonNull::new(index).ok_or_else(|| LibraryError::last("the index cannot be loaded"))?;
         Ok(LibraryIndex(index, prefix.to_owned()))
@@ -135,6 +142,11 @@ impl LibraryOptions {
             sys::bwa_shim_opts_free(defaults.as_ptr());
             copy
         };
+        if options.bisulfite {
+            settings.meth_mode = 1;
+            // SAFETY: `settings` is of the layout that the library checks when it is built.
+            unsafe { sys::bwa_shim_opts_apply_meth_defaults_masked(&mut settings, 0) };
+        }
         set(&mut settings, options);
         // SAFETY: `settings` is of the layout that the library checks when it is built.
         unsafe { sys::bwa_shim_opts_fill_scmat(&mut settings) };
@@ -208,13 +220,13 @@ unsafe impl Send for LibraryCohort {}
 unsafe impl Sync for LibraryCohort {}
 
 impl LibraryCohort {
-    /// An empty one.
+    /// An empty one; its reads may be those of bisulfite libraries.
     ///
     /// # Errors
     /// No memory.
-    pub fn new() -> Result<Self, LibraryError> {
+    pub fn new(bisulfite: bool) -> Result<Self, LibraryError> {
         // SAFETY: no pointer is passed.
-        let cohort = NonNull::new(unsafe { sys::bwa_shim_resident_cohort_new(0) });
+        let cohort = NonNull::new(unsafe { sys::bwa_shim_resident_cohort_new(c_int::from(bisulfite)) });
         let cohort = cohort.ok_or_else(|| LibraryError::last("no memory for a cohort"))?;
         Ok(LibraryCohort { cohort, reserving: Mutex::new(()) })
     }
@@ -429,6 +441,13 @@ impl<'a> LibraryRecord<'a> {
         let fields = self.fields;
         // SAFETY: they are null or strings that stay while the record is given.
         [fields.md, fields.mc, fields.sa, fields.xa].map(|string| unsafe { text(string) })
+    }
+
+    /// XR, XG and XM of bisulfite reads, as far as there are any.
+    pub fn methylation(&self) -> [Option<&'a [u8]>; 3] {
+        let fields = self.fields;
+        // SAFETY: as for the other texts.
+        [fields.xr, fields.xg, fields.xm].map(|string| unsafe { text(string) })
     }
 }
 

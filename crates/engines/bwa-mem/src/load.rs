@@ -2,12 +2,11 @@
 //! memory, and nothing that it prints reaches the user.
 
 use crate::digests::Digests;
-use crate::files::{ALT, BwaIndexError, ENDINGS, path, text};
+use crate::files::{ALT, BwaIndexError, ENDINGS, IndexKind, damaged, path, text};
 use crate::from_bwa::BwaIndex;
 use crate::index_check;
 use crate::library::{LibraryError, LibraryIndex, be_quiet, c_path};
 use crate::silence;
-use std::fs::metadata;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -46,8 +45,9 @@ pub enum LoadError {
 
 /// The files of an index, which were looked at.
 pub(crate) struct Files {
-    /// What their names begin with.
+    /// What their names begin with: that of the reference, or of bwa's index.
     prefix: PathBuf,
+    kind: IndexKind,
     ignore_alt: bool,
     /// Where they are bwa's.
     bwa: Option<Arc<BwaIndex>>,
@@ -58,14 +58,23 @@ impl Files {
     ///
     /// # Errors
     /// Files that are missing or wrong; a reference that has changed.
-    pub(crate) fn check(reference: &Path, ignore_alt: bool, threads: usize) -> Result<Self, BwaIndexError> {
+    pub(crate) fn check(
+        reference: &Path,
+        kind: IndexKind,
+        ignore_alt: bool,
+        threads: usize,
+    ) -> Result<Self, BwaIndexError> {
         index_check::check_alt(reference)?;
-        match Digests::read(reference)? {
-            Some(digests) => digests.check(reference, threads)?,
-            None => index_check::check(reference, threads)?,
+        match (Digests::read(reference, kind)?, kind) {
+            (Some(digests), _) => digests.check(reference, kind, threads)?,
+            (None, IndexKind::Plain) => index_check::check(reference, threads)?,
+            (None, IndexKind::Bisulfite) => {
+                let what = format!("{} is missing", Digests::path(reference, kind).display());
+                return Err(damaged(&kind.fm(reference), what));
+            }
         }
-        index_check::check_lines(reference)?;
-        Ok(Files { prefix: absolute(reference), ignore_alt, bwa: None })
+        index_check::check_lines(&kind.original(reference).unwrap_or_else(|| reference.to_owned()))?;
+        Ok(Files { prefix: absolute(reference), kind, ignore_alt, bwa: None })
     }
 
     /// Looks at bwa's index of `reference`, as far as it is not looked at while it is loaded.
@@ -74,7 +83,7 @@ impl Files {
     /// Files that are wrong; a reference that has changed.
     pub(crate) fn check_bwa(index: &Arc<BwaIndex>, reference: &Path, ignore_alt: bool) -> Result<Self, BwaIndexError> {
         index.check(reference)?;
-        Ok(Files { prefix: absolute(index.prefix()), ignore_alt, bwa: Some(Arc::clone(index)) })
+        Ok(Files { prefix: absolute(index.prefix()), kind: IndexKind::Plain, ignore_alt, bwa: Some(Arc::clone(index)) })
     }
 
     /// Bytes in memory.
@@ -82,8 +91,12 @@ impl Files {
         if let Some(bwa) = &self.bwa {
             return bwa.bytes();
         }
-        let bytes = |ending| metadata(path(&self.prefix, ending)).map_or(0, |file| file.len());
-        bytes(ENDINGS[0]) + bytes(ENDINGS[1])
+        self.kind.bytes(&self.prefix)
+    }
+
+    /// What the names of the files of the reference itself begin with.
+    fn original(&self) -> PathBuf {
+        self.kind.original(&self.prefix).unwrap_or_else(|| self.prefix.clone())
     }
 
     /// The text of the file of contigs.
@@ -91,7 +104,7 @@ impl Files {
     /// # Errors
     /// What the system says.
     pub(crate) fn contigs(&self) -> Result<Vec<u8>, BwaIndexError> {
-        text(&path(&self.prefix, ENDINGS[2]))
+        text(&path(&self.original(), ENDINGS[2]))
     }
 
     /// The text of the file of ALT contigs, if there is one and it counts.
@@ -129,7 +142,7 @@ impl Files {
         threads: usize,
         fill: impl FnOnce(&BwaIndex, &mut LibraryIndex) -> Result<(), LoadError> + Send,
     ) -> Result<LibraryIndex, LoadError> {
-        let Some(bwa) = &self.bwa else { return self.load_files(&path(&self.prefix, ENDINGS[0]), threads) };
+        let Some(bwa) = &self.bwa else { return self.load_files(&self.kind.fm(&self.prefix), threads) };
         let impossible = |what: String| LoadError::Conversion { path: path(&self.prefix, "bwt"), what };
         let outline = bwa.outline().map_err(|error| impossible(format!("a file in memory: {error}")))?;
         let mut index = self.load_files(&PathBuf::from(format!("/proc/self/fd/{}", outline.as_raw_fd())), threads)?;
@@ -147,20 +160,32 @@ impl Files {
         // One at a time: each with all threads.
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(LibraryIndex::load(&c_path(&own)?, threads)?)
+        let original = self.kind.original(&own).map(|original| c_path(&original)).transpose()?;
+        Ok(LibraryIndex::load(&c_path(&own)?, original.as_deref(), threads)?)
     }
 
     /// Other names of the files, for a while.
     fn own_names(&self, fm: &Path) -> io::Result<(PathBuf, Vec<TemporaryLink>)> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let alt = (!self.ignore_alt && path(&self.prefix, ALT).exists()).then_some(ALT);
         let [fm_ending, others @ ..] = ENDINGS;
-        let others = others.into_iter().chain(alt).map(|ending| (path(&self.prefix, ending), ending));
-        let files: Vec<(PathBuf, &str)> = others.chain([(fm.to_owned(), fm_ending)]).collect();
+        // What the file is, what its name begins with there, and what it ends with.
+        let of = |prefix: &Path, begin: IndexKind| others.map(|ending| (path(prefix, ending), begin, ending)).to_vec();
+        let mut files = of(&self.kind.prefix(&self.prefix), IndexKind::Plain);
+        files.push((fm.to_owned(), IndexKind::Plain, fm_ending));
+        if let Some(original) = self.kind.original(&self.prefix) {
+            files.extend(of(&original, self.kind));
+        }
+        let alt = path(&self.prefix, ALT);
+        if !self.ignore_alt && alt.exists() {
+            files.push((alt, self.kind, ALT));
+        }
         let folder = std::path::absolute(std::env::temp_dir())?;
         loop {
             let own = folder.join(format!("zerohop-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-            let link = |(file, ending): &(PathBuf, &str)| TemporaryLink::create(file, &path(&own, ending));
+            let link = |(file, begin, ending): &(PathBuf, IndexKind, &str)| {
+                let begin = begin.original(&own).unwrap_or_else(|| own.clone());
+                TemporaryLink::create(file, &path(&begin, ending))
+            };
             match files.iter().map(link).collect() {
                 Ok(links) => return Ok((own, links)),
                 // A process of this number was killed while it loaded.

@@ -1,6 +1,7 @@
 //! One worker: both phases of a piece of a cohort.
 
 use crate::BwaMem;
+use crate::bisulfite::{self, MAPQ_OF_CHIMERIC};
 use crate::crashes;
 use crate::library::{
     CohortSegment, FirstRead, InsertSizeStatistics, LibraryCohort, LibraryError, LibraryRecord, Scratch,
@@ -10,7 +11,7 @@ use zerohop_model::alignment::{Alignment, Alignments, Letters, Names};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::mapper::Phases;
-use zerohop_model::record::{CigarOp, Locus, SECONDARY, SUPPLEMENTARY, Tag, TagValue};
+use zerohop_model::record::{CigarOp, Locus, PROPER_PAIR, QC_FAIL, SECONDARY, SUPPLEMENTARY, Tag, TagValue};
 
 pub(crate) struct BwaMemMapper<'e> {
     engine: &'e BwaMem,
@@ -18,11 +19,14 @@ pub(crate) struct BwaMemMapper<'e> {
     /// Records of single reads and of pairs, where a piece has both.
     singles: Alignments,
     pairs: Alignments,
+    /// Records of one pair whose mates the library has in the other order.
+    exchanged: Alignments,
 }
 
 impl<'e> BwaMemMapper<'e> {
     pub(crate) fn new(engine: &'e BwaMem) -> Self {
-        BwaMemMapper { engine, scratch: Scratch::new(), singles: Alignments::default(), pairs: Alignments::default() }
+        let [singles, pairs, exchanged] = [(); 3].map(|()| Alignments::default());
+        BwaMemMapper { engine, scratch: Scratch::new(), singles, pairs, exchanged }
     }
 }
 
@@ -90,19 +94,30 @@ impl Phases for BwaMemMapper<'_> {
 }
 
 impl BwaMemMapper<'_> {
+    /// Whether the library is given the mates of a chunk in the other order.
+    fn exchanges(&self, chunk: &Chunk) -> bool {
+        self.engine.options.bisulfite && chunk.is_pbat
+    }
+
     /// The first phase.
     fn extend(&mut self, chunk: &Chunk) -> Result<(Partial, PieceSummary), Error> {
         let (mut singles, mut pairs) = (Vec::<&[u8]>::new(), Vec::<[&[u8]; 2]>::new());
         for fragment in chunk.fragments() {
             match fragment.mate {
+                // The library takes the first mate for the one in which C were read as T.
+                Some(mate) if self.exchanges(chunk) => pairs.push([mate.seq, fragment.first.seq]),
                 Some(mate) => pairs.push([fragment.first.seq, mate.seq]),
+                None if self.exchanges(chunk) => {
+                    let what = "it has no mate, and of libraries made by PBAT pairs alone are aligned".to_owned();
+                    return Err(Error::Record { read: shown(fragment.first.name), mate: 0, what });
+                }
                 None => singles.push(fragment.first.seq),
             }
         }
         let fault = |error| fault(chunk, &error);
         let (index, settings) = (&self.engine.index, &self.engine.settings);
         let scratch = self.scratch.as_mut().map_err(|error| fault(error.clone()))?;
-        let cohort = self.engine.cohorts.of(&chunk.ticket).map_err(fault)?;
+        let cohort = self.engine.cohorts.of(&chunk.ticket, self.engine.options.bisulfite).map_err(fault)?;
         let summary = PieceSummary {
             cohort: Arc::clone(&cohort),
             first_read: chunk.ticket.first_read,
@@ -130,21 +145,30 @@ impl BwaMemMapper<'_> {
         out: &mut Alignments,
     ) -> Result<(), Error> {
         let fault = |error| fault(chunk, &error);
+        let exchanged = self.exchanges(chunk);
         let scratch = self.scratch.as_mut().map_err(|error| fault(error.clone()))?;
         let with = (&self.engine.index, &self.engine.settings);
         let first = statistics.first.get(chunk.ticket.piece as usize).copied().unwrap_or_default();
         let (sizes, comments) = (&statistics.insert_sizes, &self.engine.comments[..]);
+        let of_pair = &mut self.exchanged;
         let mut emit = |segment: CohortSegment, out: &mut Alignments| {
-            let mut current = 0;
+            let (mut current, mut is_chimeric) = (0, false);
+            let end = |is_chimeric: &mut bool, of_pair: &mut Alignments, out: &mut Alignments| match exchanged {
+                false => end_fragment(is_chimeric, out),
+                true => {
+                    end_fragment(is_chimeric, of_pair);
+                    bisulfite::exchange(of_pair, out);
+                }
+            };
             segment.emit(with, scratch, sizes, first, &mut |record| {
                 // Every read has a record.
                 if record.number > current {
-                    out.end_fragment();
+                    end(&mut is_chimeric, of_pair, out);
                     current = record.number;
                 }
-                push(&record, comments, out);
+                is_chimeric |= push(&record, comments, if exchanged { &mut *of_pair } else { &mut *out });
             })?;
-            out.end_fragment();
+            end(&mut is_chimeric, of_pair, out);
             Ok::<_, LibraryError>(())
         };
         match (partial.singles, partial.pairs) {
@@ -187,8 +211,17 @@ fn text<'t>(key: [u8; 2], value: Option<&'t [u8]>) -> Option<Tag<'t>> {
     value.map(|value| Tag { key, value: TagValue::Text(value) })
 }
 
-/// Adds a record of the library. Tags are in the order of bwa 0.7.17; what later versions add is left out.
-fn push(record: &LibraryRecord<'_>, comments: &[Vec<u8>], out: &mut Alignments) {
+/// Ends a fragment. If one of its reads is chimeric, none of its records is taken for a good one, as by bwameth.py.
+fn end_fragment(is_chimeric: &mut bool, out: &mut Alignments) {
+    if std::mem::take(is_chimeric) {
+        out.open_fragment().for_each(|alignment| alignment.flags = alignment.flags & !PROPER_PAIR | QC_FAIL);
+    }
+    out.end_fragment();
+}
+
+/// Adds a record of the library. Tags are in the order of bwa 0.7.17; what later versions add is left out. Says whether
+/// the record is of a bisulfite read and chimeric.
+fn push(record: &LibraryRecord<'_>, comments: &[Vec<u8>], out: &mut Alignments) -> bool {
     let fields = record.fields();
     let locus = |contig: i32, position: i32| {
         let (contig, position) = (u32::try_from(contig).ok()?, u32::try_from(position).ok()?);
@@ -197,11 +230,14 @@ fn push(record: &LibraryRecord<'_>, comments: &[Vec<u8>], out: &mut Alignments) 
     let has_no_bases = fields.query_end <= fields.query_start;
     // With `-a`, the binding marks secondary alignments of pairs as supplementary too, and gives them XS; bwa does not.
     let is_secondary = has_no_bases && fields.flag & SECONDARY != 0;
+    let [xr, xg, xm] = record.methylation();
+    // XG is that of bisulfite reads that are mapped.
+    let is_chimeric = xg.is_some() && bisulfite::is_chimeric(record.cigar().iter().map(|op| CigarOp(*op)));
     let alignment = Alignment {
         mate: record.mate,
         flags: if is_secondary { fields.flag & !SUPPLEMENTARY } else { fields.flag },
         locus: locus(fields.tid, fields.pos),
-        mapq: fields.mapq,
+        mapq: if is_chimeric { fields.mapq.min(MAPQ_OF_CHIMERIC) } else { fields.mapq },
         mate_locus: locus(fields.next_tid, fields.next_pos),
         template_length: fields.tlen,
         has_no_bases,
@@ -222,7 +258,10 @@ fn push(record: &LibraryRecord<'_>, comments: &[Vec<u8>], out: &mut Alignments) 
         (fields.has_pa != 0).then_some(Tag { key: *b"pa", value: TagValue::Float(fields.pa) }),
         text(*b"XA", xa),
         comment.map(|_| Tag { key: *b"CO", value: TagValue::Comment }),
-        text(*b"XR", comment),
+        text(*b"XR", comment.or(xr)),
+        text(*b"XG", xg),
+        text(*b"XM", xm),
     ];
     out.push(alignment, record.cigar().iter().map(|op| CigarOp(*op)), tags.into_iter().flatten());
+    is_chimeric
 }

@@ -2,6 +2,7 @@
 //! `-A` is that of bwa 0.7.17 (its `main_mem`). Options that zerohop has of its own, and those that it has no use for,
 //! are refused by name.
 
+use crate::files::IndexKind;
 use std::str::FromStr;
 
 /// Bases of a cohort unless `-K` says otherwise: what `bwa mem -t 1` takes.
@@ -11,6 +12,8 @@ pub const COHORT_BASES: u64 = 10_000_000;
 const VALUED: &str = "kwdrycDWmABOELUxKThIsGNXQ";
 /// Letters without one.
 const FLAGS: &str = "5qSPaMYjV";
+/// The word for bisulfite reads.
+pub(crate) const BISULFITE: &str = "--meth";
 /// Letters that something else stands for.
 const ELSEWHERE: [(char, &str); 9] = [
     ('t', "-t of zerohop"),
@@ -35,6 +38,8 @@ pub struct BwaMemOptions {
     pub ignore_alt: bool,
     /// Whether records have the comment of their contig (`-V`).
     pub contig_comments: bool,
+    /// Whether reads are those of bisulfite or EM-seq libraries (`--meth` of bwa-mem3).
+    pub bisulfite: bool,
     /// `-A`, `-B`.
     pub(crate) match_score: i32,
     pub(crate) mismatch: i32,
@@ -83,6 +88,7 @@ impl Default for BwaMemOptions {
             insert_sizes: None,
             ignore_alt: false,
             contig_comments: false,
+            bisulfite: false,
             match_score: 1,
             mismatch: 4,
             gap_open: (6, 6),
@@ -149,10 +155,12 @@ impl BwaMemOptions {
     pub fn parse(text: &str) -> Result<Self, BwaMemOptionsError> {
         let words =
             shlex::split(text).ok_or_else(|| BwaMemOptionsError(format!("a quote in '{text}' is not closed")))?;
+        let (long, words): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word == BISULFITE);
         let (mut options, letters) = (BwaMemOptions::default(), letters(&words)?);
         for (letter, value) in &letters {
             options.set(*letter, value)?;
         }
+        options.bisulfite = !long.is_empty();
         let is_given = |letter: char| letters.iter().any(|(given, _)| *given == letter);
         let preset = letters.iter().rfind(|(letter, _)| *letter == 'x');
         match preset {
@@ -160,8 +168,16 @@ impl BwaMemOptions {
             None if is_given('A') => options.scale(is_given),
             None => {}
         }
+        if options.bisulfite {
+            options.scores_for_bisulfite(is_given)?;
+        }
         options.check(|letter| preset.is_none() && is_given('A') && !is_given(letter))?;
         Ok(options)
+    }
+
+    /// The index that it needs.
+    pub(crate) fn index(&self) -> IndexKind {
+        if self.bisulfite { IndexKind::Bisulfite } else { IndexKind::Plain }
     }
 
     /// Refuses what bwa does not take either, and what the library computes in narrower numbers than bwa: scores of one
@@ -278,6 +294,30 @@ impl BwaMemOptions {
         if !is_given('k') {
             self.min_seed = seed;
         }
+        Ok(())
+    }
+
+    /// The scores of bwameth.py, as the library has them (`mem_opt_apply_meth_defaults`), but for what was given.
+    fn scores_for_bisulfite(&mut self, is_given: impl Fn(char) -> bool) -> Result<(), BwaMemOptionsError> {
+        for (letter, why) in [('x', "it is for long reads and contigs"), ('V', "XR says how reads were converted")] {
+            if is_given(letter) {
+                return Err(BwaMemOptionsError(format!("-{letter} and {BISULFITE} exclude each other: {why}")));
+            }
+        }
+        let by = |score: i32| score.saturating_mul(self.match_score);
+        let (clip, unpaired, least_score, mismatch) = (by(10), by(100), by(40), by(2));
+        let unless = |letter: char, target: &mut i32, value: i32| {
+            if !is_given(letter) {
+                *target = value;
+            }
+        };
+        unless('U', &mut self.unpaired, unpaired);
+        unless('T', &mut self.least_score, least_score);
+        unless('B', &mut self.mismatch, mismatch);
+        if !is_given('L') {
+            self.clip = (clip, clip);
+        }
+        self.mark_secondary = true;
         Ok(())
     }
 
@@ -398,6 +438,19 @@ mod tests {
     }
 
     #[test]
+    fn scores_for_bisulfite_are_those_of_bwameth() {
+        let scores = |text: &str| {
+            let options = BwaMemOptions::parse(text).unwrap();
+            assert!(options.bisulfite && options.mark_secondary);
+            (options.mismatch, options.clip, options.least_score, options.unpaired, options.gap_open)
+        };
+        assert_eq!(scores("--meth"), (2, (10, 10), 40, 100, (6, 6)));
+        assert_eq!(scores("-A 2 -T 30 --meth"), (4, (20, 20), 30, 200, (12, 12)));
+        assert_eq!(scores("--meth -B 4 -L 5 -U 17"), (4, (5, 5), 40, 17, (6, 6)));
+        assert!(!BwaMemOptions::parse("-T 40").unwrap().bisulfite);
+    }
+
+    #[test]
     fn insert_sizes_are_those_of_bwa() {
         let sizes = |text: &str| BwaMemOptions::parse(text).unwrap().insert_sizes.unwrap();
         let wanted = InsertSizeOption { mean: 400.0, deviation: 40.0, shortest: 240, longest: 560 };
@@ -428,6 +481,9 @@ mod tests {
             ("-A 2000000000", "-A 2000000000 is out of range: it must be 1 to 127"),
             ("-w -1", "-w -1 is out of range: it must be 0 or more"),
             ("-d 32768", "-d 32768 is out of range: it must be 0 to 32767, and 0 turns it off"),
+            ("--meth -x ont2d", "-x and --meth exclude each other: it is for long reads and contigs"),
+            ("--meth -V", "-V and --meth exclude each other: XR says how reads were converted"),
+            ("--methyl", "-- is not supported"),
             ("-O 6,250 -E 6", "-O 250 with -E 6 is out of range: both must be 1 or more, and their sum at most 255"),
         ] {
             assert_eq!(BwaMemOptions::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");

@@ -1,13 +1,11 @@
 //! Where the index comes from: files beside the reference (`source`), and who writes them (`save`).
 
-use crate::files::{ENDINGS, path};
-use crate::fm;
+use crate::files::path;
 use crate::from_bwa;
 use crate::options::BwaMemOptions;
 use crate::source::{BwaMemIndexSource, IndexFrom};
 use crate::{NAME, VERSION, save};
-use std::fs::metadata;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use zerohop_input::reference::estimated_bases;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, Product, SavedIndex, Told, Wanted};
 
@@ -32,6 +30,10 @@ impl IndexProvider for Provider {
         BwaMemOptions::parse(arguments).map(|_| Product::Records).map_err(IndexError::usage)
     }
 
+    fn is_for_bisulfite(&self, arguments: &str) -> bool {
+        BwaMemOptions::parse(arguments).is_ok_and(|options| options.bisulfite)
+    }
+
     fn chunk_bases(&self) -> u64 {
         crate::PIECE_BASES
     }
@@ -40,30 +42,26 @@ impl IndexProvider for Provider {
         check_processor()?;
         let options = BwaMemOptions::parse(wanted.arguments).map_err(IndexError::usage)?;
         let reference = wanted.reference.to_owned();
-        let from = if wanted.anew { IndexFrom::Reference } else { IndexFrom::find(&reference)? };
-        let size = |ending| metadata(path(&reference, ending)).map_or(0, |file| file.len());
-        let own = path(&reference, ENDINGS[0]);
+        let kind = options.index();
+        let from = if wanted.anew { IndexFrom::Reference } else { IndexFrom::find(&reference, kind)? };
+        let own = kind.fm(&reference);
         let (file, bytes) = match &from {
-            IndexFrom::Reference => (own, written_bytes(&reference)),
-            IndexFrom::Files => (own, size(ENDINGS[0]) + size(ENDINGS[1])),
+            IndexFrom::Reference => (own, kind.estimated_bytes(estimated_bases(&reference))),
+            IndexFrom::Files => (own, kind.bytes(&reference)),
             IndexFrom::Bwa { index, .. } => (path(index.prefix(), from_bwa::ENDINGS[0]), index.bytes()),
         };
         Ok(Box::new(BwaMemIndexSource { reference, file, options, bytes, from }))
     }
 
     fn path(&self, wanted: &Wanted<'_>) -> Result<Option<PathBuf>, IndexError> {
-        Ok(Some(path(wanted.reference, ENDINGS[0])))
+        let options = BwaMemOptions::parse(wanted.arguments).map_err(IndexError::usage)?;
+        Ok(Some(options.index().fm(wanted.reference)))
     }
 
     fn save(&self, wanted: &Wanted<'_>, threads: usize, told: Told<'_>) -> Result<SavedIndex, IndexError> {
-        save::save(wanted.reference, threads, told)
+        let options = BwaMemOptions::parse(wanted.arguments).map_err(IndexError::usage)?;
+        save::save(wanted.reference, options.index(), threads, told)
     }
-}
-
-/// Bytes of an index that is to be made.
-fn written_bytes(reference: &Path) -> u64 {
-    let bases = estimated_bases(reference);
-    fm::index_bytes(bases) + bases / 4
 }
 
 /// The library rescues mates with AVX2 or AVX-512, and has nothing for lesser processors.

@@ -4,12 +4,16 @@
 
 use crate::fm::Strands;
 use std::io::{self, Write};
+use std::iter::Peekable;
+use std::ops::Range;
 use std::path::Path;
 use zerohop_input::reference::{Piece, read};
 use zerohop_model::error::InputError;
 
 /// bwa's seed of the random bases; `.ann` names it, too.
 const SEED: u32 = 11;
+/// Bases that are converted at once.
+const CONVERTED_AT_ONCE: usize = 1 << 16;
 
 /// The sequences of a reference.
 #[derive(Debug, Default)]
@@ -55,6 +59,50 @@ impl Sequences {
         })?;
         sequences.packed.shrink_to_fit();
         Ok(sequences)
+    }
+
+    /// The sequences in which seeds of bisulfite reads are found, as bwa-mem3 makes them (`meth_index_build`): of each
+    /// contig one where every G is A, called r and its name, and one where every C is T, called f and its name.
+    pub fn converted(&self) -> Sequences {
+        let mut converted = Sequences { packed: Vec::with_capacity(self.packed.len() * 2 + 1), ..Default::default() };
+        let ends = self.contigs.iter().skip(1).map(|contig| contig.start).chain([self.bases]);
+        let mut holes = self.holes.iter().peekable();
+        for (contig, end) in self.contigs.iter().zip(ends) {
+            let own = holes.clone();
+            for (letter, letters) in [(b'r', b"ACAT"), (b'f', b"ATGT")] {
+                converted.begin(&[&[letter], &contig.name[..]].concat(), b"");
+                holes = own.clone();
+                self.push_converted(contig.start..end, &mut holes, letters, &mut converted);
+            }
+        }
+        converted
+    }
+
+    /// Adds these places, of which the first holes are some, with these letters for the bases.
+    fn push_converted<'h>(
+        &self,
+        places: Range<usize>,
+        holes: &mut Peekable<impl Iterator<Item = &'h Hole>>,
+        letters: &[u8; 4],
+        to: &mut Sequences,
+    ) {
+        let mut text = Vec::new();
+        let mut at = places.start;
+        while at < places.end {
+            let hole = holes.next_if(|hole| hole.start < places.end);
+            let bases = at..hole.map_or(places.end, |hole| hole.start);
+            let base = |at: usize| letters[usize::from(self.packed[at / 4] >> (6 - 2 * (at % 4)) & 3)];
+            for start in bases.clone().step_by(CONVERTED_AT_ONCE) {
+                text.clear();
+                text.extend((start..bases.end.min(start + CONVERTED_AT_ONCE)).map(base));
+                to.push(&text);
+            }
+            at = bases.end;
+            if let Some(Hole { length, letter, .. }) = hole {
+                (0..*length).for_each(|_| to.push(&[letter.to_ascii_uppercase()]));
+                at += length;
+            }
+        }
     }
 
     /// How many bases all sequences have.
@@ -264,6 +312,46 @@ mod tests {
         assert_eq!(text(ann), "15 2 11\n0 a first one\n0 10 2\n0 b (null)\n10 5 2\n");
         assert_eq!(text(amb), "15 2 4\n4 3 N\n7 1 n\n10 1 N\n11 2 R\n");
         assert_eq!((pac.len(), pac[0], pac[4]), (5, 0b00_01_10_11, 3));
+    }
+
+    #[test]
+    fn converted_sequences_are_those_of_converted_fasta() {
+        let of = |texts: &[(&[u8], &[u8])]| {
+            let mut sequences = Sequences::default();
+            for (name, bases) in texts {
+                sequences.begin(name, b"");
+                sequences.push(bases);
+            }
+            let (mut pac, mut ann, mut amb) = (Vec::new(), Vec::new(), Vec::new());
+            sequences.write_pac(&mut pac).unwrap();
+            sequences.write_ann(&mut ann).unwrap();
+            sequences.write_amb(&mut amb).unwrap();
+            (sequences, pac, ann, amb)
+        };
+        let mut rng = fastrand::Rng::with_seed(7);
+        let mut contig =
+            |length: usize| -> Vec<u8> { (0..length).map(|_| b"ACGTACGTACGTNNnnRacgt"[rng.usize(..21)]).collect() };
+        let contigs = [contig(5000), b"NNN".to_vec(), contig(31), b"NACGTN".to_vec()];
+        let names: [&[u8]; 4] = [b"one", b"two", b"three", b"four"];
+        let originals: Vec<(&[u8], &[u8])> = names.into_iter().zip(contigs.iter().map(Vec::as_slice)).collect();
+        let change = |bases: &[u8], from: u8, to: u8| -> Vec<u8> {
+            bases.to_ascii_uppercase().iter().map(|base| if *base == from { to } else { *base }).collect()
+        };
+        let wanted: Vec<(Vec<u8>, Vec<u8>)> = originals
+            .iter()
+            .flat_map(|(name, bases)| {
+                [(b'r', b'G', b'A'), (b'f', b'C', b'T')]
+                    .map(|(letter, from, to)| ([&[letter], *name].concat(), change(bases, from, to)))
+            })
+            .collect();
+        let wanted: Vec<(&[u8], &[u8])> = wanted.iter().map(|(name, bases)| (&name[..], &bases[..])).collect();
+        let (_, pac, ann, amb) = of(&wanted);
+        let converted = of(&originals).0.converted();
+        let (mut own_pac, mut own_ann, mut own_amb) = (Vec::new(), Vec::new(), Vec::new());
+        converted.write_pac(&mut own_pac).unwrap();
+        converted.write_ann(&mut own_ann).unwrap();
+        converted.write_amb(&mut own_amb).unwrap();
+        assert!((own_pac, own_ann, own_amb) == (pac, ann, amb));
     }
 
     #[test]

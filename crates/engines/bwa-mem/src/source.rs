@@ -2,9 +2,8 @@
 //! them.
 
 use crate::cohorts::LibraryCohorts;
-use crate::digests;
-use crate::files::{ALT, ENDINGS, path};
-use crate::fm;
+use crate::digests::Digests;
+use crate::files::{ALT, ENDINGS, IndexKind, option, path};
 use crate::from_bwa::{self, BwaIndex};
 use crate::library::LibraryOptions;
 use crate::load::Files;
@@ -39,27 +38,31 @@ impl IndexFrom {
     ///
     /// # Errors
     /// None that is complete.
-    pub(crate) fn find(reference: &Path) -> Result<Self, IndexError> {
+    pub(crate) fn find(reference: &Path, kind: IndexKind) -> Result<Self, IndexError> {
+        if kind == IndexKind::Bisulfite {
+            return IndexFrom::files(reference, kind);
+        }
         let modified = |path: &Path| metadata(path).and_then(|file| file.modified()).ok();
         let fm = path(reference, ENDINGS[0]);
-        let Some(prefix) = from_bwa::prefix(reference) else { return IndexFrom::files(reference) };
+        let Some(prefix) = from_bwa::prefix(reference) else { return IndexFrom::files(reference, kind) };
         if fm.exists() && modified(&fm) >= modified(&path(&prefix, from_bwa::ENDINGS[0])) {
-            return IndexFrom::files(reference);
+            return IndexFrom::files(reference, kind);
         }
         match BwaIndex::open(&prefix) {
             Ok(index) => Ok(IndexFrom::Bwa { index: Arc::new(index), are_others_older: fm.exists() }),
             // bwa may be writing it now.
-            Err(_) if fm.exists() => IndexFrom::files(reference),
+            Err(_) if fm.exists() => IndexFrom::files(reference, kind),
             Err(error) => Err(IndexError::Missing(error.to_string())),
         }
     }
 
-    fn files(reference: &Path) -> Result<Self, IndexError> {
-        match ENDINGS.iter().map(|ending| path(reference, ending)).find(|path| !path.exists()) {
+    fn files(reference: &Path, kind: IndexKind) -> Result<Self, IndexError> {
+        match kind.files(reference).iter().find(|path| !path.exists()) {
             None => Ok(IndexFrom::Files),
             Some(missing) => Err(IndexError::Missing(format!(
-                "{}: it does not exist: make the index with 'zerohop index --engine {NAME} {}'",
+                "{}: it does not exist: make the index with 'zerohop index --engine {NAME}{} {}'",
                 missing.display(),
+                option(missing),
                 quoted(&reference.to_string_lossy())
             ))),
         }
@@ -84,8 +87,9 @@ impl IndexSource for BwaMemIndexSource {
         if let IndexFrom::Bwa { index, .. } = &self.from {
             return index.files();
         }
-        let all = ENDINGS.into_iter().chain([ALT, digests::ENDING]).map(|ending| path(&self.reference, ending));
-        all.filter(|file| file.exists()).collect()
+        let kind = self.options.index();
+        let others = [path(&self.reference, ALT), Digests::path(&self.reference, kind)];
+        kind.files(&self.reference).into_iter().chain(others).filter(|file| file.exists()).collect()
     }
 
     fn beside_reference(&self) -> Vec<PathBuf> {
@@ -111,8 +115,10 @@ impl IndexSource for BwaMemIndexSource {
     fn making(&self) -> MakingCost {
         let disk = Bytes(self.bytes);
         // From bwa's index, if there is one, it is made within the memory that it takes itself.
-        let of_bwa = from_bwa::prefix(&self.reference).is_some_and(|prefix| BwaIndex::open(&prefix).is_ok());
-        let memory = if of_bwa { disk } else { Bytes(fm::building_bytes(estimated_bases(&self.reference))) };
+        let kind = self.options.index();
+        let of_bwa = kind == IndexKind::Plain
+            && from_bwa::prefix(&self.reference).is_some_and(|prefix| BwaIndex::open(&prefix).is_ok());
+        let memory = if of_bwa { disk } else { Bytes(kind.building_bytes(estimated_bases(&self.reference))) };
         let least_memory = Bytes((memory.0 as f64 * SURE_OF_MEMORY) as u64);
         MakingCost { memory, least_memory, disk }
     }
@@ -120,7 +126,7 @@ impl IndexSource for BwaMemIndexSource {
     fn note(&self) -> Option<String> {
         let (file, reference) = (self.file.display(), quoted(&self.reference.to_string_lossy()));
         match &self.from {
-            IndexFrom::Files if !path(&self.reference, digests::ENDING).exists() => Some(format!(
+            IndexFrom::Files if !Digests::path(&self.reference, self.options.index()).exists() => Some(format!(
                 "{file}: another program made this index: there are no digests beside it, so some damage to it would \
                  go unseen. 'zerohop index --engine {NAME}' makes one with digests."
             )),
@@ -146,7 +152,7 @@ impl IndexSource for BwaMemIndexSource {
                 let words = format!("--no-index: {NAME} always reads its index from files");
                 return Err(IndexError::Usage(words));
             }
-            IndexFrom::Files => Files::check(&self.reference, ignore_alt, threads),
+            IndexFrom::Files => Files::check(&self.reference, self.options.index(), ignore_alt, threads),
             IndexFrom::Bwa { index, .. } => Files::check_bwa(index, &self.reference, ignore_alt),
         };
         let files = files.map_err(IndexError::failed)?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod index_files;
 pub mod keep;
+mod library;
 mod replicas;
 pub(crate) mod resident;
 pub(crate) mod shared_index;
@@ -70,6 +71,10 @@ impl<'j> EmbeddedEngine<'j> {
             Some(length) => length,
             None => zerohop_input::mean_read_length(lanes)?,
         };
+        let arguments = job.external.engine_args.as_deref().unwrap_or_default();
+        if provider.is_for_bisulfite(arguments) {
+            lanes.iter_mut().try_for_each(|lane| library::find(lane, job.library, notes))?;
+        }
         let reads = (lanes.first().is_some_and(OpenLane::is_paired), mean_read_length);
         let mut alternatives = None;
         let mut prepare = || {

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Bisulfite reads: simulated ones whose truth is known, and the rules of their records, step by step.
+
+    bisulfite.py simulate REF.fa OUT KIND PAIRS [SEED]   OUT_1.fq, OUT_2.fq and OUT.json; of a library of this kind:
+                                                         directional, pbat or non-directional
+    bisulfite.py check REF.fa OUT.sam [pbat]             XR, XG, XM and chimeric reads, by the naive rules
+    bisulfite.py places OUT.sam LEAST                    at least so many of a million reads are where they come from
+    bisulfite.py conversion OUT.sam OUT.json             methylation by contig and context is that of the simulation
+
+A read is called N:CONTIG:BEGIN-1:BEGIN-2, with places from 0.
+"""
+
+import collections
+import json
+import random
+import re
+import sys
+
+PAIRED = str.maketrans("ACGTN", "TGCAN")
+# Methylated C of each context; contigs whose name begins so have none, or all.
+METHYLATED = {"z": 0.7, "x": 0.02, "h": 0.01}
+NONE, ALL = "lambda", "puc19"
+LENGTH, INSERT, DEVIATION, ERRORS, SNPS = 100, 250, 60, 0.001, 0.001
+NEAR = 5
+LEAST_MATCH, QC_FAIL, PROPER = 0.44, 0x200, 0x2
+
+
+def read_fasta(path):
+    contigs = {}
+    for line in open(path):
+        if line[0] == ">":
+            name = line[1:].split()[0]
+            contigs[name] = []
+        else:
+            contigs[name].append(line.strip().upper())
+    return {name: "".join(lines) for name, lines in contigs.items()}
+
+
+def paired(text):
+    return text[::-1].translate(PAIRED)
+
+
+def context(sequence, at):
+    """The context of the C at this place of a strand: z (CpG), x (CHG), h (CHH), or u where a base is not known."""
+    near = sequence[at + 1 : at + 3].ljust(2, "N")
+    if near[0] == "G":
+        return "z"
+    if "N" in near or set(near) - set("ACGT"):
+        return "u"
+    return "x" if near[1] == "G" else "h"
+
+
+# --- simulation -----------------------------------------------------------------------------------------------
+
+
+def methylated_places(name, sequence, draw):
+    """The C of a strand that are methylated, in all molecules."""
+    if name.lower().startswith(NONE):
+        return set()
+    share = {"z": 1.0} if name.lower().startswith(ALL) else METHYLATED
+    places = (at for at, base in enumerate(sequence) if base == "C")
+    return {at for at in places if draw.random() < share.get(context(sequence, at), 0)}
+
+
+def simulate(reference, out, kind, pairs, seed=1):
+    draw, counts = random.Random(seed), {}
+    contigs = read_fasta(reference)
+    names, sizes = list(contigs), [len(sequence) for sequence in contigs.values()]
+    # Of each strand: its bases in the reference and in the sample, and which C are methylated.
+    strands = {}
+    for name, sequence in contigs.items():
+        sample = "".join(draw.choice("ACGT") if draw.random() < SNPS and base != "N" else base for base in sequence)
+        both = [(sequence, sample), (paired(sequence), paired(sample))]
+        strands[name] = [(old, new, methylated_places(name, new, draw)) for old, new in both]
+        counts[name] = {kind: [0, 0] for kind in METHYLATED}
+    with open(f"{out}_1.fq", "w") as first, open(f"{out}_2.fq", "w") as second:
+        for number in range(pairs):
+            name = draw.choices(names, sizes)[0]
+            bottom = draw.randrange(2)
+            reference_strand, strand, methylated = strands[name][bottom]
+            size = min(max(LENGTH, int(draw.gauss(INSERT, DEVIATION))), len(strand))
+            begin = draw.randrange(len(strand) - size + 1)
+            template = "".join("T" if strand[at] == "C" and at not in methylated else strand[at]
+                for at in range(begin, begin + size))
+            for at in [*range(begin, begin + LENGTH), *range(begin + size - LENGTH, begin + size)]:
+                if reference_strand[at] == strand[at] == "C" and (kind_of := context(reference_strand, at)) != "u":
+                    counts[name][kind_of][0] += at in methylated
+                    counts[name][kind_of][1] += 1
+            mates = [template[:LENGTH], paired(template)[:LENGTH]]
+            low = len(strand) - begin - size if bottom else begin
+            places = [low + size - LENGTH, low] if bottom else [low, low + size - LENGTH]
+            if kind == "pbat" or kind == "non-directional" and draw.randrange(2):
+                mates, places = mates[::-1], places[::-1]
+            for file, mate in zip((first, second), mates):
+                mate = "".join(draw.choice("ACGT") if draw.random() < ERRORS else base for base in mate)
+                file.write(f"@{number}:{name}:{places[0]}:{places[1]}\n{mate}\n+\n{'I' * LENGTH}\n")
+    json.dump(counts, open(f"{out}.json", "w"))
+
+
+# --- records --------------------------------------------------------------------------------------------------
+
+
+def records(path):
+    for line in open(path):
+        if line[0] != "@":
+            fields = line.rstrip("\n").split("\t")
+            tags = {field[:2]: field[5:] for field in fields[11:]}
+            cigar = [(int(length), op) for length, op in re.findall(r"(\d+)([MIDNSHP=X])", fields[5])]
+            yield fields, int(fields[1]), cigar, tags
+
+
+def calls(sequence, bases, begin, cigar, is_top):
+    """XM: of each base of a record what it says of the C of its strand (Bismark's letters)."""
+    letters, read, at = ["."] * len(bases), 0, begin
+    for length, op in cigar:
+        if op in "M=X":
+            for k in range(length):
+                place, base = at + k, bases[read + k]
+                if sequence[place] != ("C" if is_top else "G"):
+                    continue
+                near = sequence[place : place + 3] if is_top else paired(sequence[max(0, place - 2) : place + 1])
+                kind = context(near, 0)
+                if base == ("C" if is_top else "G"):
+                    letters[read + k] = kind.upper()
+                elif base == ("T" if is_top else "A"):
+                    letters[read + k] = kind
+        read += length if op in "MIS=X" else 0
+        at += length if op in "MDN=X" else 0
+    return "".join(letters)
+
+
+def is_chimeric(cigar):
+    bases = sum(length for length, op in cigar if op in "MISH=X")
+    return max((length for length, op in cigar if op == "M"), default=0) < LEAST_MATCH * bases
+
+
+def check(reference, sam, kind="directional"):
+    contigs, fragments, checked, failed = read_fasta(reference), collections.defaultdict(list), 0, 0
+    for fields, flags, cigar, tags in records(sam):
+        second = bool(flags & 0x80) != (kind == "pbat")
+        assert tags["XR"] == ("GA" if second else "CT"), fields
+        if flags & 4:
+            assert "XG" not in tags and "XM" not in tags, fields
+        else:
+            # The first mate is of the strand that it lies on, the second of the other one.
+            is_top = bool(flags & 16) == second
+            assert tags["XG"] == ("CT" if is_top else "GA"), fields
+            if fields[9] != "*":
+                wanted = calls(contigs[fields[2]], fields[9], int(fields[3]) - 1, cigar, is_top)
+                assert tags["XM"] == wanted, (fields, wanted)
+                checked += 1
+            if is_chimeric(cigar):
+                assert int(fields[4]) <= 1, fields
+        fragments[fields[0]].append((flags, not flags & 4 and is_chimeric(cigar)))
+    for name, found in fragments.items():
+        fails = any(chimeric for _, chimeric in found)
+        failed += fails
+        for flags, _ in found:
+            assert bool(flags & QC_FAIL) == fails and not (fails and flags & PROPER), (name, found)
+    print(f"{checked} records have XM as it should be, {failed} reads or pairs are chimeric")
+    assert checked > 0
+
+
+def places(sam, least):
+    right = reads = surely_wrong = 0
+    for fields, flags, cigar, _ in records(sam):
+        if flags & 0x900:
+            continue
+        _, contig, *begins = fields[0].rsplit(":", 3)
+        reads += 1
+        clip = cigar[0][0] if cigar and cigar[0][1] == "S" else 0
+        is_right = fields[2] == contig and abs(int(fields[3]) - 1 - clip - int(begins[bool(flags & 0x80)])) <= NEAR
+        right += is_right
+        surely_wrong += not is_right and not flags & 4 and int(fields[4]) >= 20
+    print(f"{right} of {reads} reads are where they come from, {surely_wrong} are surely elsewhere")
+    assert right * 1_000_000 >= int(least) * reads, "too few are right"
+
+
+def conversion(sam, truth):
+    wanted = json.load(open(truth))
+    found = {name: {kind: [0, 0] for kind in METHYLATED} for name in wanted}
+    for fields, flags, _, tags in records(sam):
+        if not flags & 0x904 and int(fields[4]) >= 10:
+            for letter, count in collections.Counter(tags["XM"]).items():
+                if letter.lower() in METHYLATED:
+                    own = found[fields[2]][letter.lower()]
+                    own[0] += count * letter.isupper()
+                    own[1] += count
+    for name, kinds in wanted.items():
+        for kind, (methylated, all_of_them) in kinds.items():
+            if all_of_them > 20_000:
+                share, own = methylated / all_of_them, found[name][kind][0] / found[name][kind][1]
+                assert abs(share - own) < 0.001, (name, kind, share, own)
+                print(f"{name} {kind}: {100 * own:.2f} %, simulated {100 * share:.2f} %")
+
+
+if __name__ == "__main__":
+    command, *rest = sys.argv[1:]
+    if command == "simulate":
+        simulate(*rest[:3], *map(int, rest[3:]))
+    else:
+        {"check": check, "places": places, "conversion": conversion}[command](*rest)
