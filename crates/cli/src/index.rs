@@ -1,7 +1,7 @@
 //! `zerohop index`: builds the index of a reference and writes it beside it.
 
-use crate::args::IndexArgs;
 use crate::args::external::engine_args;
+use crate::args::index::IndexArgs;
 use crate::failure::CommandFailure;
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,15 +1,13 @@
 //! What the files of an index held when they were written, in a file beside them: a byte that changed later is noticed,
 //! and so is a reference that did.
 
-use crate::files::{BwaIndexError, IndexKind, damaged, path, text, unreadable};
+use crate::files::{BwaIndexError, DIGESTS, IndexKind, damaged, path, text, unreadable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use zerohop_input::identity::{FileId, digest};
 
-/// The ending of the file.
-const ENDING: &str = "bwa-mem.digests";
 const VERSION: u32 = 1;
 
 /// What is in the file, as JSON.
@@ -31,7 +29,7 @@ impl Digests {
 
     /// Where they are.
     pub(crate) fn path(reference: &Path, kind: IndexKind) -> PathBuf {
-        path(&kind.prefix(reference), ENDING)
+        path(&kind.prefix(reference), DIGESTS)
     }
 
     /// Writes the file.

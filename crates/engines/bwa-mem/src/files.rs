@@ -14,6 +14,8 @@ const CONVERTED: &str = "meth";
 const ORIGINAL: &str = "meth.original";
 /// The ending of the names of ALT contigs, if there is such a file.
 pub const ALT: &str = "alt";
+/// The ending of the file of digests.
+pub(crate) const DIGESTS: &str = "bwa-mem.digests";
 
 /// Bytes of the name of a contig that the library can read, and of its comment (`bns_restore_core`): longer ones are
 /// cut off, or end the process.
@@ -150,7 +152,10 @@ impl IndexKind {
 /// What a user adds to the command that makes this file of an index.
 pub(crate) fn option(file: &Path) -> &'static str {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let is_converted = name.rsplit_once(&format!(".{CONVERTED}.")).is_some_and(|(_, rest)| !rest.contains(".fa"));
+    let is_converted = name.rsplit_once(&format!(".{CONVERTED}.")).is_some_and(|(_, rest)| {
+        let rest = rest.strip_prefix("original.").unwrap_or(rest);
+        ENDINGS.contains(&rest) || rest == DIGESTS
+    });
     if is_converted { " --meth" } else { "" }
 }
 
@@ -192,4 +197,19 @@ pub(crate) fn text(path: &Path) -> Result<Vec<u8>, BwaIndexError> {
     let mut text = Vec::new();
     File::open(path).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable(path))?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_makes_a_file_is_told_by_its_name() {
+        for kind in [IndexKind::Plain, IndexKind::Bisulfite] {
+            for reference in ["folder.meth.d/ref.fa", "ref.meth.fa", "ref"].map(Path::new) {
+                let wanted = if kind == IndexKind::Bisulfite { " --meth" } else { "" };
+                kind.files(reference).iter().for_each(|file| assert_eq!(option(file), wanted, "{}", file.display()));
+            }
+        }
+    }
 }
