@@ -42,6 +42,28 @@ records() {
     fi
 }
 
+# What the summary, --json, MultiQC and the page tell of cytosines
+report() {
+    align -t 2 --json directional.run.json --mqc directional_mqc.json "--engine-args=-K 500000" -o directional.sam \
+        ref.fa "${reads[@]}"
+    bisulfite report directional.sam directional.run.json directional.json
+    grep -q "^control    lambda_like: 9" zerohop.stderr && grep -q "^control    pUC19_like: " zerohop.stderr ||
+        fail "controls: $(cat zerohop.stderr)"
+    align -t 1 --json other.run.json "--engine-args=-K 500000" --sort -o other.bam ref.fa "${reads[@]}"
+    told() { python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))["run"]["methylation"]))' $1; }
+    cmp <(told directional.run.json) <(told other.run.json) || fail "another report of the same reads"
+    align -t 2 --json pbat.run.json -o pbat.sam ref.fa pbat_1.fq pbat_2.fq
+    bisulfite report pbat.sam pbat.run.json pbat.json
+    zerohop report -o page.html directional.run.json
+    grep -q "Methylated CpG by cycle (M-bias)" page.html && grep -q "lambda_like (control)" page.html ||
+        fail "the page does not tell"
+    [ -x "${MULTIQC-}" ] || { skip_part "no MultiQC here"; return; }
+    "$MULTIQC" -q -f -o multiqc directional_mqc.json directional_m_bias_mqc.json > log 2>&1 ||
+        { cat log >&2; fail MultiQC; }
+    grep -q zerohop_m_bias multiqc/multiqc_data/multiqc_data.json &&
+        grep -q "lambda_like converted" multiqc/multiqc_report.html || fail "MultiQC does not show it"
+}
+
 # What is the same in all runs
 forms() {
     align -t 1 "--engine-args=-K 500000" -o one.sam ref.fa "${reads[@]}"
@@ -58,7 +80,7 @@ forms() {
     same_alignments other.sam one.sam "--meth among the arguments"
     if read -r name compiler launch < <(some_mpis); then
         with_mpi "$name" "$compiler"
-        for n in 2 4; do
+        for n in 2 3 4; do
             timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -q --engine bwa-mem --meth \
                 "--engine-args=-K 500000" -t 1 -o ranks.sam ref.fa "${reads[@]}" > log 2>&1 < /dev/null ||
                 { cat log >&2; fail "$n ranks"; }
@@ -171,7 +193,7 @@ indexes() {
     echo "index files: missing, damaged and stale ones are told"
 }
 
-for name in records forms duplicates libraries indexes; do
+for name in records report forms duplicates libraries indexes; do
     [[ $name =~ ${PART-} ]] || continue
     part $name
 done

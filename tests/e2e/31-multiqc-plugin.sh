@@ -102,6 +102,32 @@ for section in ("zerohop-reads", "zerohop-insert-sizes", "zerohop-duplicates", "
     assert f'id="{section}"' not in html, section
 assert 'id="zerohop-nodes"' in html
 PYTHON
+
+# reads of bisulfite sequencing: methylated cytosines, once, though custom content tells of them, too
+if "$ZEROHOP" engines | grep -q '^bwa-mem '; then
+    mkdir converted
+    head -n 2000 < <(gzip -cd "$reference") | sed '1s/.*/>lambda/' > converted/ref.fa
+    python3 "$ROOT/tests/e2e/bisulfite.py" simulate converted/ref.fa converted/reads directional 2000 > /dev/null
+    zerohop index --engine bwa-mem --meth converted/ref.fa
+    mkdir cytosines
+    zerohop align -q --engine bwa-mem --meth --sample S -o out.bam --json cytosines/S.json \
+        --mqc cytosines/S_mqc.json converted/ref.fa converted/reads_[12].fq
+    multiqc cytosines
+    python3 - << 'PYTHON'
+import json
+raw = json.load(open("cytosines.report/multiqc_data/multiqc_data.json"))
+tables = json.dumps(raw["report_plot_data"]["zerohop_cytosines"])
+assert tables.count("S: all") and tables.count("S: lambda"), tables[:3000]
+bias = json.dumps(raw["report_plot_data"]["zerohop_m_bias"]["datasets"])
+lines = [f"S ({mate} reads, original {strand})" for mate in ("first", "second") for strand in ("top", "bottom")]
+counts = {bias.count(f'"name": "{line}"') for line in lines}
+# CpG, CHG, CHH
+assert counts == {3}, (counts, bias[:3000])
+assert not any(key.endswith("m_bias_plot") for key in raw["report_plot_data"]), raw["report_plot_data"].keys()
+PYTHON
+else
+    echo "no bwa-mem in this zerohop: methylated cytosines are not tried"
+fi
 for section in Reads 'Insert sizes' Duplicates Libraries 'NUMA nodes' Placement; do
     grep -q "$section" runs.report/multiqc_report.html || fail "the report has no section $section"
 done

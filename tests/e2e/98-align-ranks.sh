@@ -262,7 +262,8 @@ unfinished() {
     rm -rf p.*
     ! (trap '' XFSZ; ulimit -f $blocks; exec "$ZEROHOP" align -q -t 1 --durable -o p.sam "$@") > log 2>&1 ||
         fail "there was no limit"
-    grep -q "p.sam.progress.*File too large" log && grep -q '^{"batch":0,' <(tr -d '\0' < p.sam.progress/rank-0.jsonl) ||
+    grep -q "p.sam.progress.*File too large" log &&
+        grep -q '^{"batch":0,' <(tr -d '\0' < p.sam.progress/rank-0.jsonl) ||
         { cat log >&2; fail "nothing is recorded"; }
 }
 

@@ -6,6 +6,8 @@
     bisulfite.py check REF.fa OUT.sam [pbat]             XR, XG, XM and chimeric reads, by the naive rules
     bisulfite.py places OUT.sam LEAST                    at least so many of a million reads are where they come from
     bisulfite.py conversion OUT.sam OUT.json             methylation by contig and context is that of the simulation
+    bisulfite.py report OUT.sam RUN.json [TRUTH.json]    the report of a run (--json) counts what XM says, step by step;
+                                                         and what it tells of contigs is that of the simulation
 
 A read is called N:CONTIG:BEGIN-1:BEGIN-2, with places from 0.
 """
@@ -194,9 +196,73 @@ def conversion(sam, truth):
                 print(f"{name} {kind}: {100 * own:.2f} %, simulated {100 * share:.2f} %")
 
 
+def counted(sam):
+    """By contig and context, and by strand, mate, cycle and context: methylated, converted; where mates overlap, those
+    of the first one."""
+    contigs = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
+    cycles = collections.defaultdict(lambda: [0, 0])
+    covered, twice = collections.defaultdict(set), 0
+    # First mates come before second ones.
+    for fields, flags, cigar, tags in sorted(records(sam), key=lambda record: bool(record[1] & 0x80)):
+        if flags & 0xF04 or int(fields[4]) < 10 or flags & 1 and flags & 0xA != PROPER:
+            continue
+        at, read, mate = int(fields[3]) - 1, 0, bool(flags & 0x80)
+        for length, op in cigar:
+            for k in range(length if op in "M=X" else 0):
+                place, letter = (fields[2], at + k), tags["XM"][read + k]
+                if not mate:
+                    covered[fields[0]].add(place)
+                if letter == "." or ord(fields[10][read + k]) - 33 < 5:
+                    continue
+                if mate and place in covered[fields[0]]:
+                    twice += 1
+                    continue
+                cycle = len(fields[9]) - 1 - read - k if flags & 16 else read + k
+                for counts in (
+                    contigs[fields[2]][letter.lower()],
+                    cycles[tags["XG"] == "GA", mate, cycle, letter.lower()],
+                ):
+                    counts[letter.islower()] += 1
+            read += length if op in "MIS=X" else 0
+            at += length if op in "MDN=X" else 0
+    return contigs, cycles, twice
+
+
+def report(sam, run, truth=None):
+    found = json.load(open(run))["run"]["methylation"]
+    contigs, cycles, twice = counted(sam)
+    names = {"z": "CpG", "x": "CHG", "h": "CHH", "u": "CN"}
+    pair = lambda told: [told["methylated"], told["converted"]]
+    told = {contig["name"]: {one["context"]: one for one in contig["contexts"]} for contig in found["contigs"]}
+    assert set(told) == set(contigs), (set(told), set(contigs))
+    for name, kinds in contigs.items():
+        for kind, counts in kinds.items():
+            one = told[name][names[kind]]
+            share = 100 * counts[0] / sum(counts)
+            assert pair(one["cytosines"]) == counts and abs(one["methylated_percent"] - share) < 1e-9, (one, counts)
+            assert one["interval_percent"][0] <= share <= one["interval_percent"][1], one
+        every = [sum(counts[n] for counts in kinds.values()) for n in (0, 1)]
+        assert pair(told[name]["C"]["cytosines"]) == every, name
+    ours = {}
+    for strand, mates in enumerate(found["cycles"]):
+        for mate, of_mate in enumerate(mates):
+            for cycle, counts in enumerate(of_mate):
+                ours |= {(strand, mate, cycle, k): pair(one) for k, one in zip("zxhu", counts) if pair(one) != [0, 0]}
+    assert ours == dict(cycles), "other cycles"
+    assert found["covered_twice"] == twice > 0, (found["covered_twice"], twice)
+    controls = [contig["name"] for contig in found["contigs"] if contig["is_control"]]
+    print(f"the report counts what XM says; {twice} are covered twice; controls: {' '.join(controls)}")
+    for name, kinds in json.load(open(truth)).items() if truth else ():
+        for kind, (methylated, every) in kinds.items():
+            if every > 20_000:
+                own, wanted = told[name][names[kind]]["methylated_percent"], 100 * methylated / every
+                assert abs(own - wanted) < 0.1, (name, kind, own, wanted)
+                print(f"{name} {names[kind]}: {own:.2f} %, simulated {wanted:.2f} %")
+
+
 if __name__ == "__main__":
     command, *rest = sys.argv[1:]
     if command == "simulate":
         simulate(*rest[:3], *map(int, rest[3:]))
     else:
-        {"check": check, "places": places, "conversion": conversion}[command](*rest)
+        {"check": check, "places": places, "conversion": conversion, "report": report}[command](*rest)

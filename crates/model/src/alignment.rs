@@ -126,6 +126,7 @@ pub struct Alignments {
     texts: Vec<u8>,
     letters: Letters,
     names: Names,
+    has_methylation: bool,
     left_out: u64,
     text: Vec<u8>,
     /// The fragment whose alignments did not fit.
@@ -179,6 +180,7 @@ impl Alignments {
         self.text.clear();
         self.letters = Letters::default();
         self.names = Names::default();
+        self.has_methylation = false;
         self.left_out = 0;
         self.too_many_in = None;
     }
@@ -222,6 +224,16 @@ impl Alignments {
     /// How records show names.
     pub fn names(&self) -> Names {
         self.names
+    }
+
+    /// Says that XM tells which cytosines are methylated.
+    pub fn show_methylation(&mut self) {
+        self.has_methylation = true;
+    }
+
+    /// Whether XM tells which cytosines are methylated.
+    pub fn has_methylation(&self) -> bool {
+        self.has_methylation
     }
 
     /// Adds an alignment to the fragment that is not ended yet. One that does not fit is not added whole:

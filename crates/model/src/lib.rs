@@ -37,6 +37,7 @@ pub mod machine;
 pub mod mapper;
 pub mod measurement;
 pub mod memory_map;
+pub mod methylation;
 pub mod plan;
 pub mod qc_figures;
 pub mod read_lengths;

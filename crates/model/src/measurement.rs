@@ -5,6 +5,7 @@ use crate::alignment::{Alignment, Alignments};
 use crate::chunk::Chunk;
 use crate::error::{Error, shown};
 use crate::machine::{Bytes, CpuId, NodeId};
+use crate::methylation::{Methylation, MethylationReport};
 use crate::plan::InstancePlan;
 use crate::qc_figures::QcFigures;
 use crate::read_lengths::ReadLengths;
@@ -59,6 +60,9 @@ pub struct Tally {
     /// How the mates of pairs lie to each other.
     #[serde(default)]
     pub pairs: PairLayouts,
+    /// Which cytosines of bisulfite reads are methylated, until contigs have their names (`RunReport::methylation`).
+    #[serde(default, skip_serializing_if = "Methylation::is_empty")]
+    pub methylation: Methylation,
 }
 
 impl Tally {
@@ -80,6 +84,9 @@ impl Tally {
             let fragment = chunk.fragment(index);
             let mut has_primary = [false; 2];
             if index < alignments.fragments() {
+                if alignments.has_methylation() {
+                    tally.methylation.add(&fragment, alignments.fragment(index));
+                }
                 for aligned in alignments.fragment(index) {
                     if aligned.alignment.flags & (record::SECONDARY | record::UNMAPPED) == 0 {
                         tally.aligned.add(&aligned);
@@ -164,6 +171,7 @@ impl AddAssign<&Tally> for Tally {
         self.properly_paired += other.properly_paired;
         self.insert += &other.insert;
         self.pairs += &other.pairs;
+        self.methylation += &other.methylation;
     }
 }
 
@@ -401,6 +409,9 @@ pub struct RunReport {
     /// What came of trimming, if reads were trimmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimmed: Option<TrimReport>,
+    /// Which cytosines are methylated, if the reads were converted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub methylation: Option<MethylationReport>,
 }
 
 /// The second half of a run whose records are sorted.

@@ -29,7 +29,7 @@ pub(crate) struct Curve {
 impl Curve {
     /// A chart with a table of the same points. All rows of the chart have the points of the longest, from the first
     /// on.
-    fn new(title: &str, x: &str, y: &str, series: Vec<Series>, digits: usize) -> Option<Self> {
+    pub(crate) fn new(title: &str, x: &str, y: &str, series: Vec<Series>, digits: usize) -> Option<Self> {
         let longest = series.iter().map(|series| &series.points).max_by_key(|points| points.len())?;
         if longest.len() < 2 {
             return None;
@@ -62,7 +62,7 @@ impl Curve {
     }
 }
 
-fn measured(name: &str, points: Vec<(f64, f64)>, colour: usize) -> Series {
+pub(crate) fn measured(name: &str, points: Vec<(f64, f64)>, colour: usize) -> Series {
     Series { name: name.to_owned(), points, kind: Kind::Measured, colour }
 }
 
@@ -215,7 +215,7 @@ pub(crate) fn sequenced_bases(trimmed: &TrimReport, mate: usize) -> Option<Curve
 }
 
 /// Points at 1, 2 and so on.
-fn from_one(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
+pub(crate) fn from_one(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
     values.enumerate().map(|(at, value)| (at as f64 + 1.0, value)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The summary as custom content for MultiQC (its documentation, "Custom content"): columns of the general statistics
 //! table.
 
+use crate::methylation;
 use crate::summary::Summary;
 use crate::usual;
 use serde_json::{Map, Value, json};
@@ -24,12 +25,18 @@ impl Summary {
             Value::Object(figures) => figures,
             _ => Map::new(),
         };
+        let methylation = self.run.methylation.iter().flat_map(methylation::columns);
+        let (mut of_methylation, mut values) = (Vec::new(), Map::new());
+        for (key, title, text, value) in methylation {
+            let mut column = Map::new();
+            column.insert(key.clone(), percentage(&title, &text, None));
+            of_methylation.push(Value::Object(column));
+            values.insert(key, json!(value));
+        }
         let known = figures.into_iter().filter(|(_, value)| !value.is_null());
-        let row: Map<String, Value> = known.map(|(name, value)| (format!("zerohop_{name}"), value)).collect();
-        let content = json!({
-            "id": "zerohop",
-            "plot_type": "generalstats",
-            "pconfig": [
+        let known = known.map(|(name, value)| (format!("zerohop_{name}"), value));
+        let row: Map<String, Value> = known.chain(values).collect();
+        let columns = json!([
                 {"zerohop_reads": {"title": "Reads", "description": all_reads, "format": "{:,.0f}"}},
                 {"zerohop_mapped": percentage("Mapped", "zerohop: reads mapped", few)},
                 {"zerohop_proper": percentage("Proper", "zerohop: paired reads properly paired", None)},
@@ -37,9 +44,23 @@ impl Summary {
                 {"zerohop_duplicates": percentage("Duplicates", "zerohop: mapped reads that are duplicates", many)},
                 {"zerohop_library_size": {"title": "Library size", "description": fragments, "format": count}},
                 {"zerohop_reads_per_second": {"title": "Reads/s", "description": "zerohop: reads mapped per second"}},
-            ],
+        ]);
+        let columns = columns.as_array().into_iter().flatten().cloned().chain(of_methylation);
+        let content = json!({
+            "id": "zerohop",
+            "plot_type": "generalstats",
+            "pconfig": columns.collect::<Vec<_>>(),
             "data": {&self.sample: row},
         });
         serde_json::to_string_pretty(&content).map(|text| text + "\n")
+    }
+
+    /// M-bias for MultiQC, of reads that were converted.
+    ///
+    /// # Errors
+    /// As for [`Self::multiqc`].
+    pub fn multiqc_m_bias(&self) -> Option<Result<String, serde_json::Error>> {
+        let section = methylation::multiqc(self.run.methylation.as_ref()?, &self.sample);
+        Some(serde_json::to_string_pretty(&section).map(|text| text + "\n"))
     }
 }

@@ -3,6 +3,7 @@
 use crate::bars::{Bar, Bars};
 use crate::chart::ChartError;
 use crate::curves;
+use crate::m_bias;
 use crate::page::{Page, Table};
 use crate::summary::{Summary, percent};
 use zerohop_model::index::Product;
@@ -53,6 +54,12 @@ pub(crate) fn add(page: &mut Page, run: &Summary) -> Result<(), ChartError> {
         if let Some(umis) = found.umis.as_ref().filter(|umis| !umis.families.is_empty()) {
             page.bars(&families(umis)).folded("The same in numbers: each size", &family_sizes(umis));
         }
+    }
+    if let Some(found) = &run.run.methylation {
+        for curve in m_bias::m_bias(found).into_iter().flatten() {
+            page.chart(&curve.chart)?.folded(&curve.fold, &curve.table);
+        }
+        page.caption("Methylated cytosines by context").table(&m_bias::table(found));
     }
     // Of no reads, reports find nothing either.
     if figures.reads == 0 && run.run.tally.reads > 0 && run.product == Product::Records {

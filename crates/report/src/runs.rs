@@ -2,6 +2,7 @@
 
 use crate::chart::ChartError;
 use crate::lanes::{Lane, Lanes};
+use crate::methylation;
 use crate::page::{Page, Table};
 use crate::pictures;
 use crate::samples_page::ShownRun;
@@ -82,6 +83,10 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
         ("machine", machine_words(&run.machine)),
     ];
     facts.extend(run.proper_words().map(|words| ("proper", words)));
+    if let Some(found) = &run.run.methylation {
+        facts.push(("cytosines", methylation::words(found)));
+        facts.extend(methylation::controls(found).map(|words| ("control", words)));
+    }
     facts.extend(run.ranks.iter().map(|rank| ("rank", format!("{} {}", rank.rank, rank_words(rank)))));
     if let Some(comparison) = &run.comparison {
         facts.push(("compared", crate::text::comparison_words(comparison)));

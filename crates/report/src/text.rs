@@ -1,5 +1,6 @@
 //! The summary in a few lines.
 
+use crate::methylation;
 use crate::summary::{IndexOrigin, IndexReport, RankSummary, Summary, duplicates_percent, percent};
 use std::fmt::Write;
 use std::time::Duration;
@@ -68,6 +69,10 @@ impl Summary {
         }
         if let Some(words) = self.aligned_words() {
             line("aligned", words);
+        }
+        if let Some(found) = &self.run.methylation {
+            line("cytosines", methylation::words(found));
+            methylation::controls(found).for_each(|words| line("control", words));
         }
         line("index", self.index_line());
         line("plan", self.plan.reasons.join(" "));

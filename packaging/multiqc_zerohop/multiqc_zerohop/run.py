@@ -4,6 +4,11 @@ BOUND = ("local", "interleave")
 # What no report of --qc says
 OWN = ("library_size", "reads_per_second")
 
+# In the order of the counts by cycle
+CONTEXTS = ("CpG", "CHG", "CHH")
+STRANDS = ("original top", "original bottom")
+MATES = ("first reads", "second reads")
+
 
 class Run:
     """A run of `zerohop align`."""
@@ -61,6 +66,24 @@ class Run:
         libraries = self.libraries()
         return {} if self.has_reports() and len(libraries) < 2 else libraries
 
+    def cytosines(self):
+        """The part of methylated cytosines of all contigs, and of each control, by context; none of other reads."""
+        found = self.summary["run"].get("methylation")
+        if not found:
+            return {}
+        controls = {contig["name"]: contig["contexts"] for contig in found["contigs"] if contig["is_control"]}
+        return {name: shares(contexts) for name, contexts in {"all": found["all"], **controls}.items()}
+
+    def m_bias(self, context):
+        """The part of methylated cytosines of a context by cycle, for each mate and strand that there is."""
+        found = self.summary["run"].get("methylation") or {"cycles": []}
+        lines = {}
+        for strand, mates in zip(STRANDS, found["cycles"]):
+            for mate, cycles in zip(MATES, mates):
+                counts = enumerate((cycle[CONTEXTS.index(context)] for cycle in cycles), 1)
+                lines[f"{mate}, {strand}"] = {cycle: share(of_cycle) for cycle, of_cycle in counts}
+        return {name: line for name, line in lines.items() if line}
+
     def workers(self):
         """Workers by node."""
         return count((worker["node"], 1) for worker in self.summary["plan"]["workers"])
@@ -80,6 +103,25 @@ class Run:
         for number, instance in enumerate(self.summary["run"]["instances"]):
             for kind in ("private", "shared"):
                 yield f"instance {number}, {kind}", instance["plan"]["placement"], instance[kind]
+
+
+def share(cytosines):
+    """The part of methylated ones in percent; 0 of none."""
+    return 100 * cytosines["methylated"] / max(cytosines["methylated"] + cytosines["converted"], 1)
+
+
+def shares(contexts):
+    """The part of methylated ones by context, how many there are, and between which values the converted part lies."""
+    row = {told["context"]: told["methylated_percent"] for told in contexts if told["context"] != "C"}
+    every = contexts[-1]
+    low, high = every["interval_percent"]
+    counts = every["cytosines"]
+    return {
+        **row,
+        "cytosines": counts["methylated"] + counts["converted"],
+        "converted": 100 - every["methylated_percent"],
+        "interval": f"{100 - high:.2f} to {100 - low:.2f}",
+    }
 
 
 def placed(asked, census):

@@ -8,7 +8,7 @@ from multiqc import report
 from multiqc.base_module import BaseMultiqcModule, ModuleNoSamplesFound
 from multiqc.plots import bargraph, linegraph, table
 
-from multiqc_zerohop.run import Run
+from multiqc_zerohop.run import CONTEXTS, Run
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +63,7 @@ class MultiqcModule(BaseMultiqcModule):
         self.insert_sizes(without_reports)
         self.duplicates(without_reports)
         self.libraries(runs)
+        self.cytosines(runs)
         self.placement(runs)
 
     def show_once(self):
@@ -135,6 +136,29 @@ class MultiqcModule(BaseMultiqcModule):
         title = {"id": "zerohop_libraries", "title": "zerohop: Libraries"}
         self.section("Libraries", "Duplicates of each library.", table, libraries, columns, title)
 
+    def cytosines(self, runs):
+        """Of reads that were converted (bisulfite, EM-seq)."""
+        rows = flat({sample: run.cytosines() for sample, run in runs.items()})
+        if not rows:
+            return
+        columns = {context: {"title": f"m{context}", "description": f"{context} that are methylated", **PERCENT}
+                   for context in CONTEXTS}
+        columns |= {
+            "cytosines": {"title": "Cytosines", **COUNT},
+            "converted": {"title": "Converted", "description": "of all cytosines", **PERCENT},
+            "interval": {"title": "95 % interval", "description": "of those that are converted, in percent"},
+        }
+        title = {"id": "zerohop_cytosines", "title": "zerohop: Cytosines"}
+        self.section("Cytosines", "How many cytosines are methylated, of all contigs and of controls.", table, rows,
+                     columns, title)
+        data = [{f"{sample} ({name})": line for sample, run in runs.items() for name, line in
+                 run.m_bias(context).items()} for context in CONTEXTS]
+        labels = [{"name": context, "ylab": "methylated (%)"} for context in CONTEXTS]
+        title = {"id": "zerohop_m_bias", "title": "zerohop: M-bias", "xlab": "cycle", "ylab": "methylated (%)",
+                 "ymin": 0, "ymax": 100, "data_labels": labels}
+        self.add_section(name="M-bias", anchor="zerohop-m-bias", description="Methylated cytosines by cycle, for each"
+                         " mate and strand.", plot=linegraph.plot(data, title))
+
     def placement(self, runs):
         labels = [{"name": "Memory", "ylab": "Bytes"}, {"name": "Workers", "ylab": "Workers"}]
         nodes = {"id": "zerohop_nodes", "title": "zerohop: NUMA nodes", "data_labels": labels}
@@ -180,7 +204,12 @@ def is_column_of(file, samples):
         content = json.loads(Path(file["root"], file["fn"]).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(content, dict) and content.get("id") == "zerohop" and samples.issuperset(content.get("data", {}))
+    if not isinstance(content, dict):
+        return False
+    if content.get("id") == "zerohop_m_bias":
+        # "SAMPLE (MATE, STRAND)"
+        return all(line.rpartition(" (")[0] in samples for lines in content.get("data", []) for line in lines)
+    return content.get("id") == "zerohop" and samples.issuperset(content.get("data", {}))
 
 
 def flat(rows_by_sample):

@@ -70,8 +70,7 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     }
     beside.iter().chain(&saved).try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
     indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
-    let of_json = job.report.json.iter().chain(&job.report.mqc).chain(&job.trim_report);
-    of_json.into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
+    of_json(job).try_for_each(|path| overwrite::replaceable(&path, Kind::Json))?;
     if job.output.format.is_none() {
         job.output.path.iter().try_for_each(|path| check_suffix(path))?;
     }
@@ -130,7 +129,12 @@ pub fn unaligned(job: &Job) -> Result<Option<zerohop_output::Unaligned>, AlignEr
 /// The files that tell how it went.
 fn tables(job: &Job) -> Vec<PathBuf> {
     let metrics = sorting::metrics(job).map(|(_, path)| path);
-    job.report.json.iter().chain(&job.report.mqc).chain(&job.trim_report).cloned().chain(metrics).collect()
+    of_json(job).chain(metrics).collect()
+}
+
+/// Those of JSON.
+fn of_json(job: &Job) -> impl Iterator<Item = PathBuf> {
+    job.report.json.iter().chain(&job.report.mqc).chain(&job.trim_report).cloned().chain(job.report.mqc_m_bias())
 }
 
 /// Refuses outputs that would destroy one of `inputs`, such as the files of the index once it is found, or each other.

@@ -357,6 +357,17 @@ pub struct ReportOptions {
     pub sample: Option<String>,
 }
 
+impl ReportOptions {
+    /// The file with M-bias for MultiQC, beside the summary: `NAME_m_bias_mqc.json` beside `NAME_mqc.json`. It is
+    /// written if reads were converted.
+    pub fn mqc_m_bias(&self) -> Option<PathBuf> {
+        let path = self.mqc.as_ref()?;
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        let stem = name.strip_suffix(".json").unwrap_or(&name);
+        Some(path.with_file_name(format!("{}_m_bias_mqc.json", stem.strip_suffix("_mqc").unwrap_or(stem))))
+    }
+}
+
 impl Job {
     /// A job with the defaults of the command: strobealign, SAM on standard output, all CPUs.
     pub fn new(reference: PathBuf, lanes: Vec<LaneSpec>) -> Self {

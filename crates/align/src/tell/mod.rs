@@ -124,6 +124,9 @@ pub fn write_reports(job: &Job, summary: &Summary) -> Result<(), AlignError> {
     if let Some(path) = &job.report.mqc {
         zerohop_process::write(path, summary.multiqc().map_err(other)?.as_bytes())?;
     }
+    if let (Some(path), Some(text)) = (job.report.mqc_m_bias(), summary.multiqc_m_bias()) {
+        zerohop_process::write(&path, text.map_err(other)?.as_bytes())?;
+    }
     Ok(())
 }
 

@@ -193,6 +193,9 @@ impl BwaMemMapper<'_> {
         }
         out.show_letters(Letters::N);
         out.show_names(Names::WithoutNumber);
+        if self.engine.options.bisulfite {
+            out.show_methylation();
+        }
         Ok(())
     }
 }

@@ -27,6 +27,7 @@ use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, RunReport};
+use zerohop_model::methylation::MethylationReport;
 use zerohop_model::plan::Plan;
 use zerohop_output::{Header, Program};
 use zerohop_plan::count_missing;
@@ -235,7 +236,10 @@ impl ReadyEngine for EmbeddedEngine<'_> {
         Ok(None)
     }
 
-    fn told(self: Box<Self>, run: RunReport) -> EngineTold {
+    fn told(self: Box<Self>, mut run: RunReport) -> EngineTold {
+        let contigs = self.engine.contigs();
+        let name = |number: u32| contigs.get(number as usize).map(|contig| &*contig.name);
+        run.methylation = MethylationReport::of(std::mem::take(&mut run.tally.methylation), name);
         let (name, version) = self.engine.program();
         let engine = (name.to_owned(), version.to_owned());
         let (plan, replicas) = match self.tried {
