@@ -64,6 +64,48 @@ report() {
         grep -q "lambda_like converted" multiqc/multiqc_report.html || fail "MultiQC does not show it"
 }
 
+# What MethylDackel extract says of the records, the same for all threads, memory, formats and ranks
+cytosines() {
+    command -v samtools > /dev/null || { skip_part "no samtools here"; return; }
+    local name compiler launch options=(--sort --mark-duplicates --qc "--engine-args=-K 500000")
+    same_lines() {
+        for context in CpG CHG CHH; do
+            cmp <(tail -n +2 $1_$context.bedGraph) <(tail -n +2 $2_$context.bedGraph) || fail "$1: other $context"
+        done
+    }
+    local merging
+    for merging in "" --mergeContext; do
+        align -t 2 "${options[@]}" "--methyldackel=--CHG --CHH $merging" -o cytosines.bam ref.fa "${reads[@]}"
+        samtools view cytosines.bam > cytosines.sam
+        mkdir -p naive; (cd naive; bisulfite extract ../ref.fa ../cytosines.sam cytosines $merging)
+        for context in CpG CHG CHH; do
+            cmp cytosines_$context.bedGraph naive/cytosines_$context.bedGraph || fail "$merging: other $context"
+            [ "$(wc -l < cytosines_$context.bedGraph)" -gt 5000 ] || fail "too few lines: $context"
+        done
+    done
+    grep -q "MethylDackel extract --CHG --CHH --mergeContext; about" zerohop.stderr || fail "$(cat zerohop.stderr)"
+    align -t 1 "${options[@]}" "--methyldackel=--CHG --CHH --mergeContext" --sort-memory 1K -o spilled.bam ref.fa \
+        "${reads[@]}"
+    same_lines spilled cytosines
+    align -t 3 "${options[@]}" "--methyldackel=--CHG --CHH --mergeContext" -o of_cram.cram ref.fa "${reads[@]}"
+    same_lines of_cram cytosines
+    if read -r name compiler launch < <(some_mpis); then
+        with_mpi "$name" "$compiler"
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks=3 -q --engine bwa-mem --meth -t 1 "${options[@]}" \
+            "--methyldackel=--CHG --CHH --mergeContext" -o ranks.bam ref.fa "${reads[@]}" > log 2>&1 < /dev/null ||
+            { cat log >&2; fail "3 ranks"; }
+        same_lines ranks cytosines
+    else
+        skip_part "neither OpenMPI nor MPICH is here"
+    fi
+    local rc=0
+    "$ZEROHOP" align -q --sort --methyldackel -o no.bam ref.fa "${reads[@]}" 2> err || rc=$?
+    [ $rc = 2 ] && grep -q -- "--qc" err && [ ! -e no.bam ] || fail "without --qc: status $rc: $(cat err)"
+    rc=0
+    "$ZEROHOP" align -q --sort --qc --methyldackel=--cytosine_report -o no.bam ref.fa "${reads[@]}" 2> err || rc=$?
+    [ $rc = 2 ] && grep -q -- "--cytosine_report" err && [ ! -e no.bam ] || fail "status $rc: $(cat err)"
+}
+
 # What is the same in all runs
 forms() {
     align -t 1 "--engine-args=-K 500000" -o one.sam ref.fa "${reads[@]}"
@@ -193,7 +235,7 @@ indexes() {
     echo "index files: missing, damaged and stale ones are told"
 }
 
-for name in records report forms duplicates libraries indexes; do
+for name in records report cytosines forms duplicates libraries indexes; do
     [[ $name =~ ${PART-} ]] || continue
     part $name
 done

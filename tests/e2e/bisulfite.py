@@ -6,6 +6,8 @@
     bisulfite.py check REF.fa OUT.sam [pbat]             XR, XG, XM and chimeric reads, by the naive rules
     bisulfite.py places OUT.sam LEAST                    at least so many of a million reads are where they come from
     bisulfite.py conversion OUT.sam OUT.json             methylation by contig and context is that of the simulation
+    bisulfite.py extract REF.fa IN.sam PREFIX [--mergeContext]
+                                                         what MethylDackel extract --CHG --CHH writes, the naive way
     bisulfite.py report OUT.sam RUN.json [TRUTH.json]    the report of a run (--json) counts what XM says, step by step;
                                                          and what it tells of contigs is that of the simulation
 
@@ -196,6 +198,60 @@ def conversion(sam, truth):
                 print(f"{name} {kind}: {100 * own:.2f} %, simulated {100 * share:.2f} %")
 
 
+def extract(reference, sam, prefix, *options):
+    """What MethylDackel extract writes, with --CHG --CHH and, if it is among the options, --mergeContext; one cytosine
+    after the other."""
+    contigs, merged = read_fasta(reference), "--mergeContext" in options
+    bases = collections.defaultdict(lambda: collections.defaultdict(list))
+    for fields, flags, cigar, tags in records(sam):
+        if flags & 0xF04 or int(fields[4]) < 10 or flags & 1 and flags & 0xA != PROPER:
+            continue
+        is_top, at, read = tags["XG"] == "CT", int(fields[3]) - 1, 0
+        for length, op in cigar:
+            for k in range(length if op in "M=X" else 0):
+                if contigs[fields[2]][at + k] == ("C" if is_top else "G"):
+                    base = [fields[9][read + k], ord(fields[10][read + k]) - 33]
+                    bases[fields[2], at + k][fields[0]].append(base)
+            read += length if op in "MIS=X" else 0
+            at += length if op in "MDN=X" else 0
+    lines = {context: [] for context in ("CpG", "CHG", "CHH")}
+    for (contig, at), names in bases.items():
+        sequence = contigs[contig]
+        is_top = sequence[at] == "C"
+        near = sequence[at : at + 3] if is_top else paired(sequence[max(0, at - 2) : at + 1])
+        context = "CpG" if near[1:2] == "G" else "CHG" if near[2:3] == "G" else "CHH"
+        counts = [0, 0]
+        for mates in names.values():
+            if len(mates) == 2:
+                # as overlaps.c does it
+                one, other = mates
+                high, low = (one, other) if one[1] > other[1] else (other, one)
+                if one[0] == other[0]:
+                    high[1], low[1] = int(1.2 * high[1]), 0
+                elif high[1] > low[1] and high[0] != "N":
+                    high[1], low[1] = high[1] - low[1], 0
+                else:
+                    high[1] = low[1] = 0
+            for base, quality in mates:
+                if quality >= 5 and base in ("CT" if is_top else "GA"):
+                    counts["CT".index(base) if is_top else "GA".index(base)] += 1
+        if sum(counts):
+            width = {"CpG": 2, "CHG": 3, "CHH": 1}[context] if merged else 1
+            lines[context].append((list(contigs).index(contig), at if is_top else at - width + 1, width, counts))
+    for context, sites in lines.items():
+        with open(f"{prefix}_{context}.bedGraph", "w") as out:
+            merging = " merged" if merged else ""
+            out.write(f'track type="bedGraph" description="{prefix} {context}{merging} methylation levels"\n')
+            both = collections.defaultdict(lambda: [0, 0])
+            for number, at, width, counts in sites:
+                for n in (0, 1):
+                    both[number, at, width][n] += counts[n]
+            for (number, at, width), (methylated, converted) in sorted(both.items()):
+                share = int(100 * methylated / (methylated + converted))
+                contig = list(contigs)[number]
+                out.write(f"{contig}\t{at}\t{at + width}\t{share}\t{methylated}\t{converted}\n")
+
+
 def counted(sam):
     """By contig and context, and by strand, mate, cycle and context: methylated, converted; where mates overlap, those
     of the first one."""
@@ -265,4 +321,5 @@ if __name__ == "__main__":
     if command == "simulate":
         simulate(*rest[:3], *map(int, rest[3:]))
     else:
-        {"check": check, "places": places, "conversion": conversion, "report": report}[command](*rest)
+        commands = {"check": check, "places": places, "conversion": conversion, "report": report, "extract": extract}
+        commands[command](*rest)

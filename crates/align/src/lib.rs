@@ -64,9 +64,9 @@ pub use engines::descriptors;
 pub use engines::embedded::index_files::write_index;
 pub use engines::embedded::keep;
 pub use job::{
-    AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, MosdepthOptions, NULL, OutputOptions,
-    PicardOptions, PlacementOptions, PlanFrom, QcOptions, RankOptions, RecordFormat, ReportOptions, SAVED_LEVEL,
-    STROBEALIGN, SavedPaths, SortOptions, UnalignedOptions, lanes,
+    AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, MethylDackelOptions, MosdepthOptions, NULL,
+    OutputOptions, PicardOptions, PlacementOptions, PlanFrom, QcOptions, RankOptions, RecordFormat, ReportOptions,
+    SAVED_LEVEL, STROBEALIGN, SavedPaths, SortOptions, UnalignedOptions, lanes,
 };
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};
@@ -82,7 +82,7 @@ pub use zerohop_output::{
     UmiStrategy, WriteIndex,
 };
 pub use zerohop_plan::Replicas;
-pub use zerohop_qc::{By, LEFT_OUT, MosdepthSpec, Quantizer};
+pub use zerohop_qc::{Bounds, By, LEFT_OUT, MethylDackelSpec, MosdepthSpec, Quantizer, SiteColumns};
 pub use zerohop_ranks::RankCount;
 pub use zerohop_runtime::{Dealing, Order};
 

@@ -2,6 +2,7 @@
 
 pub mod external;
 pub mod index;
+mod methyldackel;
 mod mosdepth;
 mod numbers;
 pub mod ranks;

@@ -445,6 +445,9 @@ pub struct QcReport {
     /// Whether Picard's metrics are among them.
     #[serde(default)]
     pub picard: bool,
+    /// The options of MethylDackel, if its lines are among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub methyldackel: Option<String>,
     /// What they found; nothing in files of before.
     #[serde(default)]
     pub figures: QcFigures,

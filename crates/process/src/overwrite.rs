@@ -156,7 +156,7 @@ impl Kind {
             Kind::Index => "an index of BAM or CRAM",
             Kind::Metrics => "metrics of Picard",
             Kind::UmiMetrics => "a table of UMIs",
-            Kind::Report => "a report of samtools or mosdepth",
+            Kind::Report => "a report of samtools, mosdepth, Picard or MethylDackel",
             Kind::Json => "JSON",
             Kind::Page => "an HTML page",
             Kind::Fastq => "FASTQ",
@@ -210,7 +210,7 @@ fn is_table_of_numbers(text: &[u8]) -> bool {
 }
 
 /// Whether these are the first bytes of `samtools stats`, `flagstat`, `idxstats` or `coverage`, of a file of mosdepth,
-/// or of its index: a table whose last column is a number, but for those with a heading.
+/// or of its index, of Picard or MethylDackel: a table whose last column is a number, but for those with a heading.
 fn is_report(text: &[u8]) -> bool {
     let heading = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let has_heading = heading.starts_with(b"## htsjdk.samtools.metrics")
@@ -219,6 +219,8 @@ fn is_report(text: &[u8]) -> bool {
         || heading.starts_with(b"#rname\t")
         || heading.starts_with(b"chrom\tlength\t")
         || heading.starts_with(b"#chrom\tstart\tend\tregion\t")
+        || heading.starts_with(b"track type=\"bedGraph\"")
+        || heading.starts_with(b"chrBase\tchr\tbase\t")
         || text.starts_with(b"CSI\x01");
     // Or bounds of it: `4:100`, `100:inf`.
     let is_number = |field: &[u8]| {

@@ -130,7 +130,7 @@ fn fault(path: &Path, source: io::Error) -> Error {
 }
 
 fn write_part(part: &ReadPart, out: &mut Vec<u8>) {
-    let ReadPart { places, edges, mates, gc, reads, pileup } = part;
+    let ReadPart { places, edges, mates, gc, reads, pileup, calls } = part;
     put(out, places.start);
     put(out, places.end);
     edges.write(out);
@@ -140,6 +140,7 @@ fn write_part(part: &ReadPart, out: &mut Vec<u8>) {
     reads.iter().flat_map(|read| [read.bases, read.length]).for_each(|number| put(out, number.into()));
     mates.write(out);
     pileup.write(out);
+    calls.write(out);
 }
 
 fn read_part(from: &mut &[u8]) -> Option<ReadPart> {
@@ -161,5 +162,6 @@ fn read_part(from: &mut &[u8]) -> Option<ReadPart> {
     }
     part.mates = crate::mosdepth::Mates::read(from)?;
     part.pileup = crate::picard::Pileup::read(from)?;
+    part.calls = crate::methyldackel::Calls::read(from)?;
     Some(part)
 }

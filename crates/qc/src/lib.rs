@@ -1,15 +1,16 @@
-//! What samtools stats, flagstat, idxstats and coverage, mosdepth and Picard say of a sorted file, out of its records
-//! while they are written: no second pass.
+//! What samtools stats, flagstat, idxstats and coverage, mosdepth, MethylDackel and Picard say of a sorted file, out of
+//! its records while they are written: no second pass.
 //!
 //! The path of a record through this crate:
 //!
 //! 1. Whoever makes a part of the output shows each of its records to a visitor ([`zerohop_output::Visit`]). That adds
 //!    it to sums of its own (`flagstat`, `idxstats`, `stats`, `coverage`, `picard`): in which order makes no
 //!    difference.
-//! 2. At the end of the part the visitor hands over where its records begin and end (`depth`), and, for Picard, which
-//!    of their bases may count as coverage. When all parts before it are known, what reaches into it is, too (`order`):
-//!    then its places are counted, and mosdepth's lines are made of them (`mosdepth`), which are written in the order
-//!    of the parts. Of several processes, each keeps its parts in a file, and one takes up all of them (`kept`).
+//! 2. At the end of the part the visitor hands over where its records begin and end (`depth`), and which of their bases
+//!    may count as coverage (for Picard) or on cytosines (`methyldackel`). When all parts before it are known, what
+//!    reaches into it is, too (`order`): then its places are counted, and the lines of mosdepth and MethylDackel are
+//!    made of them, which are written in the order of the parts. Of several processes, each keeps its parts in a file,
+//!    and one takes up all of them (`kept`).
 //! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files, and the numbers of pictures
 //!    (`figures`).
 //!
@@ -29,6 +30,7 @@ mod figures;
 mod flagstat;
 mod idxstats;
 mod kept;
+mod methyldackel;
 mod mosdepth;
 mod number;
 mod order;
@@ -43,6 +45,7 @@ mod sums;
 mod visitor;
 
 pub use kept::{KeptParts, RankReports};
+pub use methyldackel::{Bounds, MethylDackel, MethylDackelSpec, SiteColumns};
 pub use mosdepth::{Bed, BedFiles, By, LEFT_OUT, MosdepthSpec, NotBed, Quantizer};
 pub use picard::{Capture, NotTargets, PicardFiles, PicardSpec, Targets};
 pub use reports::{Finished, Reports};

@@ -4,6 +4,7 @@
 //! known ([`Chain`]). Whoever has read the last of them counts its places (crate::reports).
 
 use crate::depth::{Edges, Of, Place, Reaching, place};
+use crate::methyldackel::Calls;
 use crate::mosdepth::Mates;
 use crate::picard::Pileup;
 use crate::stats::{BinBases, GcBins, PlacedRead};
@@ -25,6 +26,8 @@ pub(crate) struct ReadPart {
     pub(crate) reads: Vec<PlacedRead>,
     /// Bases for Picard's coverage.
     pub(crate) pileup: Pileup,
+    /// Bases on cytosines.
+    pub(crate) calls: Calls,
 }
 
 /// A part that can be worked off.
@@ -35,6 +38,8 @@ pub(crate) struct KnownPart {
     pub(crate) reaching: Reaching,
     /// Bases of records of the parts before that reach into it.
     pub(crate) bases_before: Pileup,
+    /// The same on cytosines.
+    pub(crate) calls_before: Calls,
     /// Bins of GC-depth that begin in it, beside a reference.
     pub(crate) bins: Vec<BinBases>,
 }
@@ -47,6 +52,7 @@ pub(crate) struct Chain {
     reaching: Reaching,
     mates: Mates,
     bases: Pileup,
+    calls: Calls,
     gc: GcBins,
 }
 
@@ -66,7 +72,10 @@ impl Chain {
             let mut bases = Pileup::default();
             [&self.bases, &read.pileup].into_iter().for_each(|before| before.reaching(read.places.end, &mut bases));
             let bases_before = std::mem::replace(&mut self.bases, bases);
-            known.push(KnownPart { number: self.next, read, reaching, bases_before, bins });
+            let mut calls = Calls::default();
+            [&self.calls, &read.calls].into_iter().for_each(|before| before.reaching(read.places.end, &mut calls));
+            let calls_before = std::mem::replace(&mut self.calls, calls);
+            known.push(KnownPart { number: self.next, read, reaching, bases_before, calls_before, bins });
             self.next += 1;
         }
         known

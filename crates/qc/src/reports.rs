@@ -3,6 +3,7 @@
 use crate::depth::{Of, by_contig};
 use crate::figures::figures;
 use crate::kept::KeptParts;
+use crate::methyldackel::{Calls, MethylDackel, PartOfSites, SiteFiles};
 use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, lines_of_part};
 use crate::order::{Chain, KnownPart, ReadPart};
 use crate::picard::{PartBases, PicardFiles};
@@ -15,7 +16,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::qc_figures::QcFigures;
-use zerohop_output::{BedFile, Visit, Visitors, bed_compressor};
+use zerohop_output::{BedFile, LineFile, Visit, Visitors, bed_compressor};
 
 /// The reports of one output, while its parts are made.
 pub struct Reports {
@@ -25,6 +26,7 @@ pub struct Reports {
     /// Shares of G and C of bins of GC-depth, by their number.
     shares: Mutex<Vec<(usize, f32)>>,
     files: Mutex<LineFiles>,
+    sites: Option<Mutex<SiteFiles>>,
 }
 
 /// What the reports say.
@@ -45,6 +47,8 @@ pub struct Finished {
     pub picard: Option<PicardFiles<String>>,
     /// mosdepth's files of lines, in the order of [`BedFiles`].
     pub lines: Vec<BedFile>,
+    /// Cytosines as MethylDackel tells of them, if that is wanted: a file of each context.
+    pub cytosines: Vec<LineFile>,
     /// What tables and pictures are made of.
     pub figures: QcFigures,
     /// The time that workers of all processes spent, about.
@@ -52,12 +56,16 @@ pub struct Finished {
 }
 
 impl Reports {
-    /// Reports of no records yet, with the files that mosdepth's options ask for.
-    pub fn new(spec: ReportSpec, files: BedFiles) -> Self {
+    /// Reports of no records yet, with the files that mosdepth's options ask for, and those of cytosines.
+    ///
+    /// # Errors
+    /// [`Error::Output`]: a file cannot be written.
+    pub fn new(spec: ReportSpec, files: BedFiles, cytosines: Vec<LineFile>) -> Result<Self, Error> {
         let lines = LinesSpec::new(spec.mosdepth.clone(), spec.contigs.clone());
         let files = Mutex::new(LineFiles::new(&lines, files));
         let seen = Seen::new(lines, &spec);
-        Reports { seen, spec, chain: Mutex::default(), shares: Mutex::default(), files }
+        let sites = spec.methyldackel.as_ref().map(|what| SiteFiles::new(what, cytosines)).transpose()?.map(Mutex::new);
+        Ok(Reports { seen, spec, chain: Mutex::default(), shares: Mutex::default(), files, sites })
     }
 
     /// Adds the sums of a process that has kept its parts ([`crate::RankReports`]).
@@ -90,8 +98,8 @@ impl Reports {
     /// [`Error::Output`]: a file cannot be written; [`Error::Input`]: the reference cannot be read.
     pub fn finish(self) -> Result<Finished, Error> {
         let begun = Instant::now();
-        let Reports { seen, spec: ReportSpec { heading, picard: spec, stats_reference, .. }, chain, shares, files } =
-            self;
+        let Reports { seen, spec, chain, shares, files, sites } = self;
+        let ReportSpec { heading, picard: spec, stats_reference, methyldackel, .. } = spec;
         let (lines, windows, sums) = seen.into_sums();
         let Sums {
             flagstat,
@@ -113,8 +121,13 @@ impl Reports {
         let of_tools = (&stats, &cycles, &mosdepth);
         let figures = figures((&lines.contigs, &windows), &depths_of_windows, of_tools);
         let picard = spec.map(|spec| picard.files(&cycles, &spec)).transpose()?;
+        let cytosines = match (sites, methyldackel) {
+            (Some(sites), Some(what)) => into_inner(sites).finish(&lines.contigs, &what.spec)?,
+            _ => Vec::new(),
+        };
         cost.add_since(begun);
         Ok(Finished {
+            cytosines,
             stats: stats.text(&heading, &cycles, &depths, bins),
             flagstat: flagstat.text(),
             idxstats: idxstats.text(&lines.contigs),
@@ -141,6 +154,12 @@ impl Reports {
             let places = part.read.places.clone();
             let bases = PartBases { before: &part.bases_before, own: &part.read.pileup, places };
             picard.settle(&bases, contigs, spec)?;
+        }
+        if let (Some(sites), Some(MethylDackel { spec, .. })) = (&self.sites, &self.spec.methyldackel) {
+            let places = &part.read.places;
+            let found = Calls::sites(&part.calls_before, &part.read.calls, places, spec.least_quality);
+            let of_part = PartOfSites::new(&found, places, contigs, spec);
+            lock(sites).put(part.number, of_part, contigs, spec)?;
         }
         depths.resize(LARGEST_DEPTH + 2, 0);
         let of_part = lines_of_part(lines, mosdepth, |each| {

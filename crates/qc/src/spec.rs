@@ -1,5 +1,6 @@
 //! How the reports of one output are made.
 
+use crate::methyldackel::MethylDackel;
 use crate::mosdepth::MosdepthSpec;
 use crate::picard::PicardSpec;
 use std::sync::Arc;
@@ -19,4 +20,6 @@ pub struct ReportSpec {
     pub stats_reference: Option<Arc<ContigBases>>,
     /// Picard's metrics, if they are wanted.
     pub picard: Option<PicardSpec>,
+    /// What MethylDackel extracts, if that is wanted.
+    pub methyldackel: Option<MethylDackel>,
 }

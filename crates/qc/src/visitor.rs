@@ -3,6 +3,7 @@
 use crate::coverage;
 use crate::depth::{Of, OfSome, Place, place};
 use crate::figures::WindowSpec;
+use crate::methyldackel::MethylDackel;
 use crate::mosdepth::LinesSpec;
 use crate::order::{ReadPart, end};
 use crate::picard::Capture;
@@ -23,11 +24,12 @@ use zerohop_output::Visit;
 pub(crate) struct Seen {
     /// With all contigs.
     pub(crate) lines: LinesSpec,
-    /// The reference, if it is needed: for Picard's metrics, for `samtools stats`.
+    /// The reference, if it is needed: for Picard's metrics, for `samtools stats`, for cytosines.
     reference: Option<Arc<ContigBases>>,
     has_picard: bool,
     has_mismatches: bool,
     capture: Option<Arc<Capture>>,
+    pub(crate) methyldackel: Option<MethylDackel>,
     pub(crate) windows: WindowSpec,
     sums: Mutex<Sums>,
 }
@@ -55,13 +57,15 @@ pub(crate) struct Visitor<'r> {
 impl Seen {
     pub(crate) fn new(lines: LinesSpec, spec: &ReportSpec) -> Self {
         let (picard, of_stats) = (spec.picard.as_ref(), spec.stats_reference.as_ref());
+        let of_cytosines = spec.methyldackel.as_ref().map(|methyldackel| &methyldackel.reference);
         Seen {
             windows: WindowSpec::new(&lines.contigs),
             lines,
-            reference: picard.map(|picard| &picard.reference).or(of_stats).map(Arc::clone),
+            reference: picard.map(|picard| &picard.reference).or(of_stats).or(of_cytosines).map(Arc::clone),
             has_picard: picard.is_some(),
             has_mismatches: of_stats.is_some(),
             capture: picard.and_then(|picard| picard.capture.clone()),
+            methyldackel: spec.methyldackel.clone(),
             sums: Mutex::default(),
         }
     }
@@ -139,6 +143,9 @@ impl Visitor<'_> {
                 (&mut self.window, self.seen.capture.as_deref()),
                 &mut self.part.pileup,
             )?;
+        }
+        if let Some(methyldackel) = &self.seen.methyldackel {
+            self.part.calls.add(&record, &self.codes, &mut self.window, &methyldackel.spec)?;
         }
         let gc = stats.add(number, &record, read.unwrap_or_default());
         if self.seen.has_mismatches {

@@ -14,10 +14,10 @@ use std::path::Path;
 use std::sync::Arc;
 use zerohop_cram::{ContigBases, CramReferenceBuilder, LinePlace};
 use zerohop_model::record::Contig;
-use zerohop_output::{BedFile, Visit, Visitors as _};
+use zerohop_output::{BedFile, LineFile, Visit, Visitors as _};
 use zerohop_qc::{
-    Bed, BedFiles, By, Capture, KeptParts, LEFT_OUT, MosdepthSpec, PicardSpec, Quantizer, RankReports, ReportSpec,
-    Reports, Targets,
+    Bed, BedFiles, By, Capture, KeptParts, LEFT_OUT, MethylDackel, MethylDackelSpec, MosdepthSpec, PicardSpec,
+    Quantizer, RankReports, ReportSpec, Reports, Targets,
 };
 
 const CONTIGS: [(&str, u32); 4] = [("a", 120), ("one", 1), ("none", 40), ("b", 70)];
@@ -81,7 +81,8 @@ impl Placed {
         ints(&mut record, &[bases, self.contig, self.mate, 100]);
         record.extend(name.as_bytes());
         self.cigar.iter().for_each(|(operation, length)| record.extend((length << 4 | operation).to_le_bytes()));
-        record.extend(vec![0x12; bases.div_ceil(2) as usize]);
+        let code = |base: u32| [1, 2, 4, 8][(base * base + base / 3 + self.name) as usize % 4];
+        record.extend((0..bases.div_ceil(2)).map(|two| code(2 * two) << 4 | code(2 * two + 1)));
         let quality = |base: u32| [30, 37, 2, 30, 12, 30, 20][(base + self.name) as usize % 7];
         record.extend((0..bases).map(quality));
         let length = record.len() as u32 - 4;
@@ -114,7 +115,11 @@ fn records() -> impl Strategy<Value = Vec<Placed>> {
                 let fits = placed.end() <= length;
                 if fits { placed } else { Placed { cigar: vec![(MATCH, length - position)], ..placed } }
             };
-            records.extend([placed(first, second, one), placed(second, first, other)]);
+            let [mut one, mut other] = [placed(first, second, one), placed(second, first, other)];
+            one.flags |= 0x40;
+            // Of every third pair both mates come from the strand of the reference; they overlap at times.
+            other.flags |= if name % 3 == 0 { 0x90 } else { 0x80 };
+            records.extend([one, other]);
         }
         records.sort_by_key(|record| (record.contig, record.position));
         records
@@ -182,8 +187,15 @@ fn reports(
         heading: String::new(),
         stats_reference: spec.quantize.is_some().then(reference),
         picard,
+        methyldackel: Some(MethylDackel {
+            spec: MethylDackelSpec { contexts: [true; 3], merges: spec.is_fast, ..MethylDackelSpec::plain() },
+            reference: reference(),
+            prefix: "x".to_owned(),
+        }),
     };
-    let all = Reports::new(of_all.clone(), files);
+    let contexts = ["CpG", "CHG", "CHH"].map(|context| folder.path().join(context));
+    let of_contexts = contexts.iter().map(|path| LineFile::create(path).unwrap()).collect();
+    let all = Reports::new(of_all.clone(), files, of_contexts).unwrap();
     let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (records.len() + 1)).collect();
     bounds.extend([0, records.len()]);
     bounds.sort_unstable();
@@ -225,6 +237,9 @@ fn reports(
     for file in finished.lines.into_iter().flat_map(|file| file.finish().unwrap()) {
         file.complete().unwrap();
     }
+    for file in finished.cytosines {
+        file.finish().unwrap().complete().unwrap();
+    }
     let mut texts = HashMap::from([
         ("stats".to_owned(), finished.stats),
         ("coverage".to_owned(), finished.coverage),
@@ -233,6 +248,10 @@ fn reports(
     ]);
     for name in ["regions", "thresholds", "per-base", "quantized"] {
         texts.extend(read(&folder.path().join(name)).map(|text| (name.to_owned(), text)));
+    }
+    for path in contexts {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        texts.insert(name, std::fs::read_to_string(&path).unwrap());
     }
     texts
 }

@@ -248,13 +248,13 @@ pub(crate) fn trimmed_words(trimmed: &TrimReport) -> String {
 
 /// What reports were made.
 pub(crate) fn reports_words(reports: &QcReport) -> String {
-    let QcReport { files, time, mosdepth, picard, .. } = reports;
+    let QcReport { files, time, mosdepth, picard, methyldackel, .. } = reports;
     let (time, picard) = (seconds(*time), if *picard { ", metrics of Picard" } else { "" });
     let mosdepth = format!("mosdepth {mosdepth}");
-    format!(
-        "{files} files of samtools stats, flagstat, idxstats, coverage, {}{picard}; about {time} of the workers' time",
-        mosdepth.trim_end()
-    )
+    let methyldackel = methyldackel.as_ref().map(|options| format!(", MethylDackel extract {options}"));
+    let methyldackel = methyldackel.as_ref().map_or("", |words| words.trim_end());
+    let tools = format!("samtools stats, flagstat, idxstats, coverage, {}{picard}{methyldackel}", mosdepth.trim_end());
+    format!("{files} files of {tools}; about {time} of the workers' time")
 }
 
 /// What libraries hold; one without reads is left out if there are others.

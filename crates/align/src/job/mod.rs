@@ -12,7 +12,7 @@ pub(crate) mod sorting;
 pub use error::AlignError;
 
 use lanes::ReadGroups;
-pub use qc::{MosdepthOptions, PicardOptions, QcOptions};
+pub use qc::{MethylDackelOptions, MosdepthOptions, PicardOptions, QcOptions};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use zerohop_input::reference;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Format, SortOrder};
-use zerohop_qc::{Bed, By, Capture, MosdepthSpec, NotBed, NotTargets, PicardFiles, Targets};
+use zerohop_qc::{Bed, By, Capture, MethylDackelSpec, MosdepthSpec, NotBed, NotTargets, PicardFiles, Targets};
 
 /// Reports that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,16 +21,19 @@ pub struct QcOptions {
     pub mosdepth: MosdepthOptions,
     /// Picard's metrics, if they are wanted.
     pub picard: Option<PicardOptions>,
+    /// What MethylDackel extracts, if that is wanted.
+    pub methyldackel: Option<MethylDackelOptions>,
 }
 
 impl QcOptions {
     /// The option that needs the reference, if one does.
     pub fn needs_reference(&self) -> Option<&'static str> {
-        match (self.picard.is_some(), self.stats_reference) {
-            (true, _) => Some("--picard-metrics"),
-            (false, true) => Some("--stats-reference"),
-            (false, false) => None,
-        }
+        let options = [
+            ("--picard-metrics", self.picard.is_some()),
+            ("--stats-reference", self.stats_reference),
+            ("--methyldackel", self.methyldackel.is_some()),
+        ];
+        options.iter().find(|(_, needs)| *needs).map(|(option, _)| *option)
     }
 }
 
@@ -102,6 +105,15 @@ impl MosdepthOptions {
     }
 }
 
+/// What MethylDackel is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MethylDackelOptions {
+    /// Its options, as they were given.
+    pub words: String,
+    /// What they say.
+    pub spec: MethylDackelSpec,
+}
+
 /// The files of the reports.
 #[derive(Debug, Clone)]
 pub struct QcFiles {
@@ -123,6 +135,8 @@ pub struct QcFiles {
     pub quantized: Option<PathBuf>,
     /// Picard's metrics, if they are wanted.
     pub picard: Option<PicardFiles<PathBuf>>,
+    /// Cytosines, as MethylDackel tells of them: a file of each context.
+    pub cytosines: Vec<PathBuf>,
 }
 
 impl QcFiles {
@@ -159,7 +173,7 @@ impl QcFiles {
         Self::named(&report, &report, options)
     }
 
-    fn named(records: &Path, sample: &Path, QcOptions { mosdepth, picard, .. }: &QcOptions) -> Self {
+    fn named(records: &Path, sample: &Path, QcOptions { mosdepth, picard, methyldackel, .. }: &QcOptions) -> Self {
         let file = |base: &Path, suffix: &str| {
             let mut name = base.as_os_str().to_owned();
             name.push(suffix);
@@ -179,6 +193,7 @@ impl QcFiles {
             thresholds: (!spec.thresholds.is_empty()).then(|| of_sample(".thresholds.bed.gz")),
             per_base: spec.has_per_base.then(|| of_sample(".per-base.bed.gz")),
             quantized: spec.quantize.is_some().then(|| of_sample(".quantized.bed.gz")),
+            cytosines: methyldackel.iter().flat_map(|it| it.spec.suffixes()).map(|end| of_sample(&end)).collect(),
             picard: picard.as_ref().map(|picard| PicardFiles::suffixes(picard.targets.is_some()).map(of_sample)),
         }
     }
@@ -214,7 +229,7 @@ pub fn files(job: &Job) -> Vec<PathBuf> {
     let Some(files) = QcFiles::of(job) else { return Vec::new() };
     let of_lines = files.of_lines();
     let indexes: Vec<PathBuf> = of_lines.iter().map(|path| BedFile::index_path(path)).collect();
-    [files.texts(), of_lines, indexes].concat()
+    [files.texts(), of_lines, indexes, files.cytosines].concat()
 }
 
 /// Refuses outputs of which there are no reports.

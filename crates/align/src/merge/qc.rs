@@ -2,7 +2,7 @@
 //! reports of all.
 
 use crate::finish::{Report, text_file};
-use crate::job::qc::{self, PicardOptions, QcFiles, QcOptions};
+use crate::job::qc::{self, MethylDackelOptions, PicardOptions, QcFiles, QcOptions};
 use crate::job::{AlignError, Job};
 use crate::run::{PartsToMake, RunPart};
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use zerohop_input::reference;
 use zerohop_model::measurement::QcReport;
 use zerohop_model::plan::Plan;
 use zerohop_model::record::Contig;
-use zerohop_output::{BedFile, FileSink, Visitors};
+use zerohop_output::{BedFile, FileSink, LineFile, Visitors};
 use zerohop_process::tell;
 use zerohop_qc::{
-    BedFiles, By, ContigBases, Finished, KeptParts, MosdepthSpec, PicardFiles, PicardSpec, RankReports, ReportSpec,
-    Reports,
+    BedFiles, By, ContigBases, Finished, KeptParts, MethylDackel, MosdepthSpec, PicardFiles, PicardSpec, RankReports,
+    ReportSpec, Reports,
 };
 use zerohop_runtime::do_parts;
 
@@ -57,8 +57,14 @@ impl Qc {
             (Some(options), Some(reference)) => Some(picard(job, options, (&contigs, reference))?),
             _ => None,
         };
+        let methyldackel = options.methyldackel.clone().zip(reference.clone());
+        let methyldackel = methyldackel.map(|(MethylDackelOptions { spec, .. }, reference)| MethylDackel {
+            spec,
+            reference,
+            prefix: sample(job),
+        });
         let stats_reference = reference.filter(|_| options.stats_reference);
-        let spec = ReportSpec { contigs, mosdepth, heading: heading(job), stats_reference, picard };
+        let spec = ReportSpec { contigs, mosdepth, heading: heading(job), stats_reference, picard, methyldackel };
         let folder = part.output().map(|shared| shared.folder.clone());
         let now = folder.as_ref().map_or_else(|| files.clone(), |folder| QcFiles::within(folder, options));
         let made = match folder {
@@ -88,7 +94,7 @@ impl Qc {
         plan: &Plan,
         parts: PartsToMake,
     ) -> Result<(Vec<Report>, Option<QcReport>), AlignError> {
-        let Qc { options: QcOptions { mosdepth, picard, .. }, spec, files, now, made } = self;
+        let Qc { options: QcOptions { mosdepth, picard, methyldackel, .. }, spec, files, now, made } = self;
         let mut finished = match made {
             Made::All(reports) => reports.finish()?,
             Made::Own(own, folder) => {
@@ -106,8 +112,14 @@ impl Qc {
         };
         let (time, figures) = (finished.time, std::mem::take(&mut finished.figures));
         let reports = written(finished, &now, &files)?;
-        let cost =
-            QcReport { files: reports.len() as u64, time, mosdepth: mosdepth.words, picard: picard.is_some(), figures };
+        let cost = QcReport {
+            files: reports.len() as u64,
+            time,
+            mosdepth: mosdepth.words,
+            picard: picard.is_some(),
+            methyldackel: methyldackel.map(|options| options.words),
+            figures,
+        };
         Ok((reports, Some(cost)))
     }
 }
@@ -159,6 +171,13 @@ fn picard(
     })
 }
 
+/// What the names of files begin with that are named after the sample.
+fn sample(job: &Job) -> String {
+    let prefix = qc::wanted(job).and_then(|options| options.prefix.clone());
+    let path = prefix.or_else(|| job.output.path.as_ref().map(|path| path.with_extension("")));
+    path.unwrap_or_default().display().to_string()
+}
+
 /// Where a process of several keeps what it has found.
 fn kept_file(folder: &Path, rank: usize) -> PathBuf {
     folder.join(format!("reports.{rank}"))
@@ -173,12 +192,13 @@ fn reports(spec: &ReportSpec, files: &QcFiles) -> Result<Reports, AlignError> {
         per_base: create(files.per_base.as_ref())?,
         quantized: create(files.quantized.as_ref())?,
     };
-    Ok(Reports::new(spec.clone(), bed_files))
+    let cytosines = files.cytosines.iter().map(|path| LineFile::create(path)).collect::<Result<_, _>>()?;
+    Ok(Reports::new(spec.clone(), bed_files, cytosines)?)
 }
 
 /// Writes what the reports say, to files that are named `now`, and later as `files` says.
 fn written(finished: Finished, now: &QcFiles, files: &QcFiles) -> Result<Vec<Report>, AlignError> {
-    let Finished { stats, flagstat, idxstats, coverage, mosdepth, regions, picard, lines, .. } = finished;
+    let Finished { stats, flagstat, idxstats, coverage, mosdepth, regions, picard, lines, cytosines, .. } = finished;
     let of_tools = [stats, flagstat, idxstats, coverage].into_iter().chain(mosdepth).chain(regions);
     let texts = of_tools.chain(picard.into_iter().flat_map(PicardFiles::into_all));
     let mut reports = Vec::new();
@@ -188,6 +208,9 @@ fn written(finished: Finished, now: &QcFiles, files: &QcFiles) -> Result<Vec<Rep
     for (file, path) in lines.into_iter().zip(files.of_lines()) {
         let index = BedFile::index_path(&path);
         reports.extend(file.finish()?.into_iter().zip([path, index]).map(|(written, path)| Report { written, path }));
+    }
+    for (file, path) in cytosines.into_iter().zip(&files.cytosines) {
+        reports.push(Report { written: file.finish()?, path: path.clone() });
     }
     Ok(reports)
 }

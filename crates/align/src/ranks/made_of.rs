@@ -34,6 +34,7 @@ pub(super) fn identity(
     let regions = content::of_files(transport, &regions, threads)?;
     identity = identity
         .with_option("--qc, with --mosdepth", &reports.map(|qc| &qc.mosdepth.words))
+        .with_option("--methyldackel", &reports.and_then(|qc| Some(&qc.methyldackel.as_ref()?.words)))
         .with("--picard-metrics", reports.is_some_and(|qc| qc.picard.is_some()))
         .with("--stats-reference", reports.is_some_and(|qc| qc.stats_reference));
     let described = content::of_files(transport, &external.engine_file, threads)?;

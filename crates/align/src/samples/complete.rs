@@ -73,6 +73,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
     let index = job.output.sorting.as_ref().map(|sorting| identity::index_words(sorting.index));
     let mosdepth = qc::wanted(job).map(|qc| &qc.mosdepth);
     let reports = mosdepth.map(|mosdepth| &mosdepth.words);
+    let methyldackel = qc::wanted(job).and_then(|qc| Some(&qc.methyldackel.as_ref()?.words));
     let picard = qc::wanted(job).is_some_and(|qc| qc.picard.is_some());
     let stats_reference = qc::wanted(job).is_some_and(|qc| qc.stats_reference);
     let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
@@ -82,6 +83,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
         .with("--order", format!("{:?}", job.output.order).to_lowercase())
         .with_option("the index of the output", &index)
         .with_option("the reports of --qc, with --mosdepth", &reports)
+        .with_option("--methyldackel", &methyldackel)
         .with("--picard-metrics", picard)
         .with("--stats-reference", stats_reference)
         .with_option("the files of --unaligned", &unaligned)

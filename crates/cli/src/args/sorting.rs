@@ -1,13 +1,13 @@
 //! Options for sorted output and duplicates.
 
-use super::{mosdepth, numbers};
+use super::{methyldackel, mosdepth, numbers};
 use clap::builder::ArgPredicate;
 use clap::{ArgGroup, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use zerohop_align::{
-    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, MosdepthOptions, PicardOptions, QcOptions, Rules,
-    SortOptions, SortOrder, UmiRules, UmiStrategy, WriteIndex,
+    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, MethylDackelOptions, MosdepthOptions, PicardOptions,
+    QcOptions, Rules, SortOptions, SortOrder, UmiRules, UmiStrategy, WriteIndex,
 };
 use zerohop_model::machine::Bytes;
 
@@ -107,6 +107,16 @@ pub struct SortArgs {
     #[arg(long, value_name = "OPTIONS", default_value = mosdepth::SAREKS, requires = "qc", hide_short_help = true)]
     #[arg(allow_hyphen_values = true, value_parser = mosdepth::parse)]
     pub mosdepth: MosdepthOptions,
+
+    /// With --qc, also write what MethylDackel extract says of bisulfite reads; its own options, quoted as in a shell
+    ///
+    /// These are the lines of MethylDackel 0.6.1: OUTPUT_CpG.bedGraph, and OUTPUT_CHG.bedGraph and OUTPUT_CHH.bedGraph
+    /// if the options ask for them, such as --methyldackel="--CHG --mergeContext". All are taken but -r, -l,
+    /// --keepStrand, --logit, --cytosine_report, those of mappability and of variants, and --minConversionEfficiency.
+    /// -@ and --chunkSize change nothing. REF must be FASTA.
+    #[arg(long, value_name = "OPTIONS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(requires = "qc", hide_short_help = true, allow_hyphen_values = true, value_parser = methyldackel::parse)]
+    pub methyldackel: Option<MethylDackelOptions>,
 
     /// With --qc, also write metrics of Picard
     ///
@@ -231,6 +241,7 @@ impl SortArgs {
                 prefix: Some(prefix).filter(|it| !it.is_empty()).map(Into::into),
                 stats_reference: self.stats_reference,
                 mosdepth: self.mosdepth,
+                methyldackel: self.methyldackel,
                 picard: self.picard_metrics.then_some(PicardOptions { targets: self.targets, baits: self.baits }),
             }),
             index: match (self.no_write_index, self.index) {

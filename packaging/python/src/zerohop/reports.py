@@ -29,6 +29,11 @@ PICARD = (
     ".wgs_metrics",
     ".hs_metrics",
 )
+METHYLDACKEL = tuple(
+    f"_{context}{columns}"
+    for context in ("CpG", "CHG", "CHH")
+    for columns in (".bedGraph", ".meth.bedGraph", ".counts.bedGraph", ".methylKit")
+)
 
 
 def report_files(summary: Mapping[str, Any]) -> dict[str, Path]:
@@ -42,7 +47,8 @@ def report_files(summary: Mapping[str, Any]) -> dict[str, Path]:
     else:
         records = summary["outputs"][0]
         sample = str(Path(records).with_suffix(""))
-    suffixes = MOSDEPTH + PICARD if reports.get("picard") else MOSDEPTH
+    suffixes = MOSDEPTH + (PICARD if reports.get("picard") else ())
+    suffixes += METHYLDACKEL if reports.get("methyldackel") is not None else ()
     named = [(suffix, Path(records + suffix)) for suffix in SAMTOOLS]
     named += [(suffix, Path(sample + suffix)) for suffix in suffixes]
     return {kind(suffix): path for suffix, path in named if path.exists()}
