@@ -45,6 +45,7 @@ SHORT = {
     "strobealign": [],
     "bwa-mem": [],
     "bwa-mem-fast": ["--engine-args=-m 10 -y 0"],  # mates are looked for less often, and seeds fewer times
+    "bwa-mem-unlike": ["--engine-args=--fast-unlike-bwa"],  # all shortcuts of the library
     "bwa": [],
     "bwa-mem2": [],
     "minimap2": [],
@@ -55,7 +56,7 @@ SHORT = {
     "gem3": [],
     "bowtie": ["--engine-args=-X 800"],  # pairs are longer than its 250
 }
-ENGINE_OF = {"bwa-mem-fast": "bwa-mem"}
+ENGINE_OF = {"bwa-mem-fast": "bwa-mem", "bwa-mem-unlike": "bwa-mem"}
 LONG = ["rammap", "minimap2"]
 EMBEDDED = {"strobealign", "bwa-mem", "rammap"}
 # Of each kind of long reads: the preset of the aligners, and that of bcftools, if variants are called.

@@ -58,6 +58,7 @@ check_set() {
     mv "$WORK/some_1.fq" "$WORK/1.fq"; mv "$WORK/some_2.fq" "$WORK/2.fq"
     gzip -k "$WORK"/[12].fq
     paste -d '\n' <(paste - - - - < "$WORK/1.fq") <(paste - - - - < "$WORK/2.fq") | tr '\t' '\n' > "$WORK/both.fq"
+    check "$name, fast" "-K 1000000 -m 10 -y 0" "-t 5" "$WORK/1.fq" "$WORK/2.fq"
     while read -r bases threads; do
         check "$name" "-K $bases" "-t $threads" "$WORK/1.fq" "$WORK/2.fq"
         bases_last=$bases
@@ -135,6 +136,27 @@ check_options() {
         2> /dev/null
     check_again "read group" "-K 200000" '-t 2 -R @RG\tID:x\tSM:y' "$WORK/1.fq" "$WORK/2.fq"
     echo "options: the same in $runs runs of bwa"
+}
+
+# All shortcuts of the library: other records than bwa's, and said so; the same for all threads and pieces
+check_unlike() {
+    local threads
+    own() {
+        zerohop align --engine bwa-mem "--engine-args=-K 500000 $2" -t $1 "$WORK/indexed" "$WORK/1.fq" "$WORK/2.fq"
+    }
+    own 1 --fast-unlike-bwa > "$WORK/one.sam"
+    grep -q "(bwa-mem 0.15.0, fast, unlike bwa)" "$WORK/zerohop.stderr" || fail "the summary does not say whose they are"
+    grep -q '^@PG.*DS:records unlike those of bwa mem' "$WORK/one.sam" || fail "nor the header"
+    for threads in 2 5 16; do
+        own $threads --fast-unlike-bwa > "$WORK/more.sam"
+        cmp <(records "$WORK/one.sam") <(records "$WORK/more.sam") || fail "$threads threads: other records"
+    done
+    own 2 "" > "$WORK/own.sam"
+    ! cmp -s <(records "$WORK/one.sam") <(records "$WORK/own.sam") || fail "there are no shortcuts"
+    ! "$ZEROHOP" align -q --engine bwa-mem --engine-args=--fast "$WORK/indexed" "$WORK/1.fq" > "$WORK/own.sam" \
+        2> "$WORK/refused" || fail "--fast is taken"
+    grep -q -- "--fast of bwa-mem3 is --fast-unlike-bwa here" "$WORK/refused" || fail "$(cat "$WORK/refused")"
+    echo "shortcuts: the same records with 1, 2, 5 and 16 threads"
 }
 
 # Any two options together: those of the list of which no letter is in both. (LONG=1)
@@ -388,7 +410,7 @@ ecoli() {
     for mate in 1 2; do head -n 8000 < <(gzip -cd "$DATA/ecoli/ecoli_150_$mate.fq.gz") > "$WORK/$mate.fq"; done
 }
 
-for part in check_sets ecoli check_options check_option_pairs check_bam check_pages check_library check_ranks \
+for part in check_sets ecoli check_options check_unlike check_option_pairs check_bam check_pages check_library check_ranks \
     ${LONG:+check_large_cohorts} check_contigs; do
     [ $part = ecoli ] || [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS

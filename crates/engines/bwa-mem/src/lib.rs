@@ -52,7 +52,7 @@ use crate::cohorts::LibraryCohorts;
 use crate::library::{LibraryIndex, LibraryOptions};
 use crate::load::Files;
 use crate::mapper::BwaMemMapper;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::mapper::{Mapper, Phased};
@@ -63,6 +63,9 @@ const NAME: &str = "bwa-mem";
 
 /// The version of bwa-mem3, the library that maps.
 pub const VERSION: &str = bwa_mem3_sys::build_info::VERSION;
+
+/// With all shortcuts of the library: header and summary tell whose records they are not.
+static FAST_VERSION: LazyLock<String> = LazyLock::new(|| format!("{VERSION}, fast, unlike bwa"));
 
 /// Bases of a piece: some batches of the library's kernels (512 reads), and many pieces in a cohort.
 pub const PIECE_BASES: u64 = 500_000;
@@ -87,11 +90,15 @@ pub struct BwaMem {
 
 impl Engine for BwaMem {
     fn program(&self) -> (&str, &str) {
-        (NAME, VERSION)
+        (NAME, if self.options.fast { &FAST_VERSION } else { VERSION })
     }
 
     fn description(&self) -> Option<&str> {
-        Some("records of bwa mem 0.7.17")
+        Some(match (self.options.fast, self.options.bisulfite) {
+            (true, _) => "records unlike those of bwa mem (--fast-unlike-bwa)",
+            (false, true) => "bisulfite reads, by the rules of bwameth.py 0.2.9",
+            (false, false) => "records of bwa mem 0.7.17",
+        })
     }
 
     fn cut(&self) -> Cut {

@@ -171,6 +171,9 @@ fn set(settings: &mut sys::mem_opt_t, options: &BwaMemOptions) {
     // bwa keeps the logarithm as a whole number.
     settings.mapQ_coef_fac = if options.mapq_length > 0 { f64::from(options.mapq_length).ln() as c_int } else { 0 };
     (settings.max_XA_hits, settings.max_XA_hits_alt) = options.most_xa;
+    if options.fast {
+        take_shortcuts(settings);
+    }
     let flags = [
         (sys::MEM_F_NOPAIRING, options.no_pairing),
         (sys::MEM_F_ALL, options.all),
@@ -182,6 +185,20 @@ fn set(settings: &mut sys::mem_opt_t, options: &BwaMemOptions) {
     ];
     settings.flag = flags.into_iter().filter(|(_, wanted)| *wanted).map(|(flag, _)| flag as c_int).sum();
     settings.chunk_size = i64::try_from(options.cohort_bases).unwrap_or(i64::MAX);
+}
+
+/// Chains of a pair count as near each other within so many bases. The library's program takes the insert sizes of the
+/// batch before: then records would depend on how reads are dealt.
+const MATE_WINDOW: c_int = 1000;
+
+/// The shortcuts for which bwa has no letter, as `--fast` of bwa-mem3 0.15.0 sets them (its fastmap.cpp).
+fn take_shortcuts(settings: &mut sys::mem_opt_t) {
+    (settings.min_ext_len, settings.smem_dedup, settings.alnreg_sort_fast) = (30, 1, 1);
+    settings.rescue_kmer = 6;
+    settings.max_extend_chains = if settings.meth_mode == 0 { 20 } else { 10 };
+    (settings.extend_tie_frac, settings.extend_tie_floor, settings.extend_csub) = (0.95, 1, 1);
+    (settings.band_start, settings.band_cert) = (20, 0);
+    settings.mate_concordant_window = MATE_WINDOW;
 }
 
 /// Buffers of one worker.

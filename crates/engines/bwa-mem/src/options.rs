@@ -14,6 +14,13 @@ const VALUED: &str = "kwdrycDWmABOELUxKThIsGNXQ";
 const FLAGS: &str = "5qSPaMYjV";
 /// The word for bisulfite reads.
 pub(crate) const BISULFITE: &str = "--meth";
+/// The word for all shortcuts of the library, and what its program calls them.
+const FAST: &str = "--fast-unlike-bwa";
+const FAST_OF_THE_PROGRAM: &str = "--fast";
+/// `-m` and `-y` of these, and `-s` for bisulfite reads.
+const FAST_RESCUES: i32 = 10;
+const FAST_INTERVALS: u64 = 0;
+const FAST_SPLIT_WIDTH: i32 = 2;
 /// Letters that something else stands for.
 const ELSEWHERE: [(char, &str); 9] = [
     ('t', "-t of zerohop"),
@@ -40,6 +47,8 @@ pub struct BwaMemOptions {
     pub contig_comments: bool,
     /// Whether reads are those of bisulfite or EM-seq libraries (`--meth` of bwa-mem3).
     pub bisulfite: bool,
+    /// Whether the library takes all its shortcuts (`--fast` of bwa-mem3): then records are not bwa's.
+    pub fast: bool,
     /// `-A`, `-B`.
     pub(crate) match_score: i32,
     pub(crate) mismatch: i32,
@@ -89,6 +98,7 @@ impl Default for BwaMemOptions {
             ignore_alt: false,
             contig_comments: false,
             bisulfite: false,
+            fast: false,
             match_score: 1,
             mismatch: 4,
             gap_open: (6, 6),
@@ -155,12 +165,20 @@ impl BwaMemOptions {
     pub fn parse(text: &str) -> Result<Self, BwaMemOptionsError> {
         let words =
             shlex::split(text).ok_or_else(|| BwaMemOptionsError(format!("a quote in '{text}' is not closed")))?;
-        let (long, words): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word == BISULFITE);
+        if words.iter().any(|word| word == FAST_OF_THE_PROGRAM) {
+            return Err(BwaMemOptionsError(format!(
+                "{FAST_OF_THE_PROGRAM} of bwa-mem3 is {FAST} here, for its records are not bwa's; those of bwa mem -m \
+                 {FAST_RESCUES} -y {FAST_INTERVALS} take little longer"
+            )));
+        }
+        let is_long = |word: &String| [BISULFITE, FAST].contains(&&**word);
+        let (long, words): (Vec<String>, Vec<String>) = words.into_iter().partition(is_long);
         let (mut options, letters) = (BwaMemOptions::default(), letters(&words)?);
         for (letter, value) in &letters {
             options.set(*letter, value)?;
         }
-        options.bisulfite = !long.is_empty();
+        let has = |word: &str| long.iter().any(|long| long == word);
+        (options.bisulfite, options.fast) = (has(BISULFITE), has(FAST));
         let is_given = |letter: char| letters.iter().any(|(given, _)| *given == letter);
         let preset = letters.iter().rfind(|(letter, _)| *letter == 'x');
         match preset {
@@ -170,6 +188,9 @@ impl BwaMemOptions {
         }
         if options.bisulfite {
             options.scores_for_bisulfite(is_given)?;
+        }
+        if options.fast {
+            options.take_shortcuts(is_given);
         }
         options.check(|letter| preset.is_none() && is_given('A') && !is_given(letter))?;
         Ok(options)
@@ -321,6 +342,19 @@ impl BwaMemOptions {
         Ok(())
     }
 
+    /// What bwa has letters for of the library's shortcuts (`--fast` in its fastmap.cpp), but for what was given.
+    fn take_shortcuts(&mut self, is_given: impl Fn(char) -> bool) {
+        if !is_given('m') {
+            self.most_rescues = FAST_RESCUES;
+        }
+        if !is_given('y') {
+            self.most_intervals = FAST_INTERVALS;
+        }
+        if self.bisulfite && !is_given('s') {
+            self.split_width = FAST_SPLIT_WIDTH;
+        }
+    }
+
     /// Scores grow with that of a match, but for those that were given.
     fn scale(&mut self, is_given: impl Fn(char) -> bool) {
         let by = self.match_score;
@@ -451,6 +485,18 @@ mod tests {
     }
 
     #[test]
+    fn shortcuts_leave_what_was_given() {
+        let taken = |text: &str| {
+            let options = BwaMemOptions::parse(text).unwrap();
+            (options.fast, options.most_rescues, options.most_intervals, options.split_width)
+        };
+        assert_eq!(taken("--fast-unlike-bwa"), (true, 10, 0, 10));
+        assert_eq!(taken("--meth --fast-unlike-bwa"), (true, 10, 0, 2));
+        assert_eq!(taken("-m 7 --fast-unlike-bwa --meth -s 9 -y 20"), (true, 7, 20, 9));
+        assert_eq!(taken("-m 10 -y 0"), (false, 10, 0, 10));
+    }
+
+    #[test]
     fn insert_sizes_are_those_of_bwa() {
         let sizes = |text: &str| BwaMemOptions::parse(text).unwrap().insert_sizes.unwrap();
         let wanted = InsertSizeOption { mean: 400.0, deviation: 40.0, shortest: 240, longest: 560 };
@@ -484,6 +530,11 @@ mod tests {
             ("--meth -x ont2d", "-x and --meth exclude each other: it is for long reads and contigs"),
             ("--meth -V", "-V and --meth exclude each other: XR says how reads were converted"),
             ("--methyl", "-- is not supported"),
+            (
+                "--fast",
+                "--fast of bwa-mem3 is --fast-unlike-bwa here, for its records are not bwa's; those of bwa mem -m 10 \
+                 -y 0 take little longer",
+            ),
             ("-O 6,250 -E 6", "-O 250 with -E 6 is out of range: both must be 1 or more, and their sum at most 255"),
         ] {
             assert_eq!(BwaMemOptions::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");
