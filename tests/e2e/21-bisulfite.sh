@@ -176,6 +176,19 @@ for at in range(0, len(one), 4):
     align --sort --mark-duplicates=picard -o picard.bam ref.fa doubled_1.fq doubled_2.fq
     [ "$(dups picard.bam | wc -l)" = "$(dups wanted.bam | wc -l)" ] || fail "duplicates by the rules of Picard"
     echo "duplicates: those of samtools markdup --barcode-tag XG, $(dups wanted.bam | wc -l) of them"
+    # of an aligner that writes YD, as bwameth.py does
+    sed 's/XG:Z:CT/YD:Z:f/; s/XG:Z:GA/YD:Z:r/' doubled.sam | grep -v '^@PG' > yd.sam
+    cat > yd.py << 'PYTHON'
+import os, sys
+for lines in zip(*map(open, sys.argv[1:])):
+    pass
+print(open(os.path.join(os.path.dirname(sys.argv[0]), "yd.sam")).read(), end="")
+PYTHON
+    python_aligner yd
+    sed -i 's/^single = .*/&\npaired = ["{reads_1}", "{reads_2}"]/' yd.toml
+    touch ref.fa.yd
+    zerohop align -q -t 1 --engine yd --engine-file yd.toml --sort --mark-duplicates -o yd.bam ref.fa doubled_[12].fq
+    cmp <(dups yd.bam) <(dups wanted.bam) || fail "YD of an aligner: other duplicates"
 }
 
 libraries() {

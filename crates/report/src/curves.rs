@@ -27,8 +27,7 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// A chart with a table of the same points. All rows of the chart have the points of the longest, from the first
-    /// on.
+    /// A chart with a table of the same points, at those of the longest row of the chart.
     pub(crate) fn new(title: &str, x: &str, y: &str, series: Vec<Series>, digits: usize) -> Option<Self> {
         let longest = series.iter().map(|series| &series.points).max_by_key(|points| points.len())?;
         if longest.len() < 2 {
@@ -36,7 +35,8 @@ impl Curve {
         }
         let step = longest.len().div_ceil(MOST_ROWS);
         let value = |series: &Series, at: usize| {
-            series.points.get(at).map_or("-".to_owned(), |(_, value)| format!("{value:.digits$}"))
+            let place = series.points.binary_search_by(|(x, _)| x.total_cmp(&longest[at].0)).ok();
+            place.map_or("-".to_owned(), |place| format!("{:.digits$}", series.points[place].1))
         };
         let row = |at: usize| {
             std::iter::once(longest[at].0.to_string()).chain(series.iter().map(|series| value(series, at))).collect()
@@ -215,7 +215,7 @@ pub(crate) fn sequenced_bases(trimmed: &TrimReport, mate: usize) -> Option<Curve
 }
 
 /// Points at 1, 2 and so on.
-pub(crate) fn from_one(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
+fn from_one(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
     values.enumerate().map(|(at, value)| (at as f64 + 1.0, value)).collect()
 }
 

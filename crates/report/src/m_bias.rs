@@ -1,6 +1,6 @@
 //! What was found of the cytosines of bisulfite reads, as a table and pictures.
 
-use crate::curves::{Curve, from_one, measured};
+use crate::curves::{Curve, measured};
 use crate::methylation::lines;
 use crate::page::Table;
 use zerohop_model::methylation::{ByContext, Context, ContextReport, ContigMethylation, Cytosines, MethylationReport};
@@ -39,7 +39,7 @@ pub(crate) fn m_bias(found: &MethylationReport) -> [Option<Curve>; 2] {
     let titles = ["Methylated CpG by cycle (M-bias)", "Methylated CHG and CHH by cycle"];
     let curve = |title: &str, of: &dyn Fn(&ByContext) -> Cytosines| {
         let lines = lines(found, of).into_iter().enumerate();
-        let series = lines.map(|(colour, (name, values))| measured(&name, from_one(values.into_iter()), colour));
+        let series = lines.map(|(colour, (name, points))| measured(&name, points, colour));
         Curve::new(title, "cycle", "methylated (%)", series.collect(), 2)
     };
     [curve(titles[0], &of_cpg), curve(titles[1], &of_others)]

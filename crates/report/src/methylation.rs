@@ -44,21 +44,23 @@ fn converted(told: &ContextReport) -> [f64; 2] {
     [100.0 - high, 100.0 - low]
 }
 
-/// For each strand and mate that there is, the part of methylated ones by cycle, in percent; 0 of none.
-pub(crate) fn lines(found: &MethylationReport, of: &dyn Fn(&ByContext) -> Cytosines) -> Vec<(String, Vec<f64>)> {
-    let of_strand = |(strand, name): (&[Vec<ByContext>; 2], &str)| {
-        let of_mate = |(cycles, mate): (&Vec<ByContext>, &str)| {
-            let values = cycles.iter().map(|all| of(all).methylated_percent().unwrap_or(0.0)).collect();
-            (format!("{mate}, {name}"), values)
-        };
-        strand
-            .iter()
-            .zip(MATES)
-            .map(of_mate)
-            .filter(|(_, values): &(_, Vec<f64>)| !values.is_empty())
-            .collect::<Vec<_>>()
-    };
-    found.cycles.iter().zip(STRANDS).flat_map(of_strand).collect()
+/// A line of a picture: its name, and its points.
+pub(crate) type Line = (String, Vec<(f64, f64)>);
+
+/// For each strand and mate that there is, the part of methylated ones by cycle, from 1, in percent. Cycles without any
+/// are left out.
+pub(crate) fn lines(found: &MethylationReport, of: &dyn Fn(&ByContext) -> Cytosines) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (mates, strand) in found.cycles.iter().zip(STRANDS) {
+        for (cycles, mate) in mates.iter().zip(MATES) {
+            let point = |(cycle, all): (usize, &ByContext)| Some((cycle as f64 + 1.0, of(all).methylated_percent()?));
+            let points: Vec<(f64, f64)> = cycles.iter().enumerate().filter_map(point).collect();
+            if !points.is_empty() {
+                lines.push((format!("{mate}, {strand}"), points));
+            }
+        }
+    }
+    lines
 }
 
 /// Columns of MultiQC's general statistics: their key, title, what they say, and the value in percent.
@@ -82,11 +84,11 @@ pub(crate) fn columns(found: &MethylationReport) -> Vec<(String, String, String,
 /// M-bias as a section of MultiQC, of a sample.
 pub(crate) fn multiqc(found: &MethylationReport, sample: &str) -> Value {
     let of_context = |context: Context| {
-        let points = |values: Vec<f64>| -> Map<String, Value> {
-            values.into_iter().enumerate().map(|(cycle, value)| ((cycle + 1).to_string(), json!(value))).collect()
+        let points = |points: Vec<(f64, f64)>| -> Map<String, Value> {
+            points.into_iter().map(|(cycle, value)| (cycle.to_string(), json!(value))).collect()
         };
         let lines = lines(found, &|all| all.of(context)).into_iter();
-        lines.map(|(name, values)| (format!("{sample} ({name})"), points(values).into())).collect::<Map<_, _>>()
+        lines.map(|(name, of_line)| (format!("{sample} ({name})"), points(of_line).into())).collect::<Map<_, _>>()
     };
     let label = |context: Context| json!({"name": context.name(), "ylab": "methylated (%)", "xlab": "cycle"});
     json!({
@@ -142,7 +144,7 @@ pub(crate) mod tests {
     #[test]
     fn lines_are_those_of_strands_and_mates_that_there_are() {
         let lines = lines(&found(), &|all| all.of(Context::Cpg));
-        assert_eq!(lines, [("first reads, original top".to_owned(), vec![50.0, 75.0])]);
+        assert_eq!(lines, [("first reads, original top".to_owned(), vec![(1.0, 50.0), (2.0, 75.0)])]);
         let section = multiqc(&found(), "s");
         assert_eq!(section["data"][0]["s (first reads, original top)"]["2"], 75.0);
         let keys: Vec<String> = columns(&found()).into_iter().map(|(key, ..)| key).collect();

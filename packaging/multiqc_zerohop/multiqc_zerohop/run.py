@@ -81,7 +81,8 @@ class Run:
         for strand, mates in zip(STRANDS, found["cycles"]):
             for mate, cycles in zip(MATES, mates):
                 counts = enumerate((cycle[CONTEXTS.index(context)] for cycle in cycles), 1)
-                lines[f"{mate}, {strand}"] = {cycle: share(of_cycle) for cycle, of_cycle in counts}
+                shown = {cycle: share(of_cycle) for cycle, of_cycle in counts if any(of_cycle.values())}
+                lines[f"{mate}, {strand}"] = shown
         return {name: line for name, line in lines.items() if line}
 
     def workers(self):
@@ -106,8 +107,8 @@ class Run:
 
 
 def share(cytosines):
-    """The part of methylated ones in percent; 0 of none."""
-    return 100 * cytosines["methylated"] / max(cytosines["methylated"] + cytosines["converted"], 1)
+    """The part of methylated ones in percent."""
+    return 100 * cytosines["methylated"] / (cytosines["methylated"] + cytosines["converted"])
 
 
 def shares(contexts):
