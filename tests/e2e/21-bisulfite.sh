@@ -98,6 +98,13 @@ cytosines() {
     else
         skip_part "neither OpenMPI nor MPICH is here"
     fi
+    # secondary records have no bases
+    for name in a b; do sed "1s/.*/>$name/" "$DATA/phix/phix.fasta"; done > twice.fa
+    bisulfite simulate twice.fa twice directional 300
+    zerohop index --engine bwa-mem --meth twice.fa
+    align --sort --qc "--engine-args=-a" "--methyldackel=-F 0 -q 0 --CHH --keepDiscordant" -o all.bam twice.fa \
+        twice_[12].fq
+    [ "$(samtools view -f 256 all.bam | awk '$10 == "*"' | wc -l)" -gt 0 ] || fail "no record is without bases"
     local rc=0
     "$ZEROHOP" align -q --sort --methyldackel -o no.bam ref.fa "${reads[@]}" 2> err || rc=$?
     [ $rc = 2 ] && grep -q -- "--qc" err && [ ! -e no.bam ] || fail "without --qc: status $rc: $(cat err)"

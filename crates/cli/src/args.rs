@@ -5,6 +5,7 @@ pub mod index;
 mod methyldackel;
 mod mosdepth;
 mod numbers;
+mod quoted;
 pub mod ranks;
 pub mod report;
 pub mod search;

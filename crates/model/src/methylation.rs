@@ -10,6 +10,7 @@ use crate::alignment::Aligned;
 use crate::chunk::{Fragment, Read};
 use crate::record::{
     DUPLICATE, MATE_UNMAPPED, PAIRED, PROPER_PAIR, QC_FAIL, REVERSE, SECONDARY, SUPPLEMENTARY, TagValue, UNMAPPED,
+    aligned_bases,
 };
 pub use report::{ContextReport, ContigMethylation, MethylationReport, is_control};
 use serde::{Deserialize, Serialize};
@@ -239,16 +240,8 @@ fn text<'a>(aligned: &Aligned<'a>, key: [u8; 2]) -> Option<&'a [u8]> {
     })
 }
 
-/// Bases that lie on bases of the reference: positions there, and which bases of SEQ they are.
 fn blocks<'a>(aligned: &Aligned<'a>) -> impl Iterator<Item = (Range<u32>, Range<usize>)> + use<'a> {
-    let (mut position, mut base) = (aligned.alignment.locus.map_or(0, |locus| locus.position), 0);
-    aligned.cigar.iter().filter_map(move |op| {
-        let (of_reference, of_read) = (op.consumes_reference(), op.consumes_query());
-        let (from, first) = (position, base);
-        position = position.saturating_add(if of_reference { op.length() } else { 0 });
-        base += if of_read { op.length() as usize } else { 0 };
-        (of_reference && of_read).then_some((from..position, first..base))
-    })
+    aligned_bases(aligned.alignment.locus.map_or(0, |locus| locus.position), aligned.cigar.iter().copied())
 }
 
 #[cfg(test)]

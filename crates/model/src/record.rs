@@ -2,6 +2,7 @@
 //! 1.4).
 
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Template having several segments (0x1).
 pub const PAIRED: u16 = 0x1;
@@ -117,6 +118,23 @@ impl CigarOp {
     pub fn consumes_query(self) -> bool {
         matches!(self.letter(), b'M' | b'I' | b'S' | b'=' | b'X')
     }
+}
+
+/// Bases that lie on bases of the reference (M, = and X), of a record that begins at `position`: positions there, and
+/// which bases of SEQ they are.
+#[inline]
+pub fn aligned_bases<O: Iterator<Item = CigarOp>>(
+    position: u32,
+    cigar: O,
+) -> impl Iterator<Item = (Range<u32>, Range<usize>)> + use<O> {
+    let (mut position, mut base) = (position, 0);
+    cigar.filter_map(move |op| {
+        let (of_reference, of_read) = (op.consumes_reference(), op.consumes_query());
+        let (from, first) = (position, base);
+        position = position.saturating_add(if of_reference { op.length() } else { 0 });
+        base += if of_read { op.length() as usize } else { 0 };
+        (of_reference && of_read).then_some((from..position, first..base))
+    })
 }
 
 /// The value of an optional field.

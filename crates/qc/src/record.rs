@@ -4,7 +4,7 @@ use std::ops::Range;
 use zerohop_cram::record::{Field, Fixed, long_cigar};
 use zerohop_model::record::{
     CigarOp, DUPLICATE, FIRST, LAST, MATE_REVERSE, MATE_UNMAPPED, PAIRED, PROPER_PAIR, QC_FAIL, REVERSE, SECONDARY,
-    SUPPLEMENTARY, UNMAPPED,
+    SUPPLEMENTARY, UNMAPPED, aligned_bases,
 };
 
 /// How BAM codes C, G, and a base that was not called: N.
@@ -165,14 +165,7 @@ impl<'r> Record<'r> {
     /// Its bases that lie on bases of the reference (M, = and X): positions there, and which bases they are.
     #[inline]
     pub(crate) fn aligned(&self) -> impl Iterator<Item = (Range<u32>, Range<usize>)> + use<'r> {
-        let (mut position, mut base) = (self.position.max(0) as u32, 0);
-        self.cigar().filter_map(move |op| {
-            let (of_reference, of_read) = (op.consumes_reference(), op.consumes_query());
-            let (from, first) = (position, base);
-            position = position.saturating_add(if of_reference { op.length() } else { 0 });
-            base += if of_read { op.length() as usize } else { 0 };
-            (of_reference && of_read).then_some((from..position, first..base))
-        })
+        aligned_bases(self.position.max(0) as u32, self.cigar())
     }
 
     /// Its bases as BAM codes them, one in a byte.

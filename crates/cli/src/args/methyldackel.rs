@@ -1,5 +1,6 @@
 //! The options of MethylDackel 0.6.1, as `--methyldackel` takes them.
 
+use super::quoted;
 use clap::Parser;
 use zerohop_align::{Bounds, MethylDackelOptions, MethylDackelSpec, SiteColumns};
 
@@ -77,13 +78,7 @@ fn four(text: &str) -> Result<[u32; 4], String> {
 /// # Errors
 /// In words: what MethylDackel does not take, or zerohop does not.
 pub fn parse(text: &str) -> Result<MethylDackelOptions, String> {
-    let words = shlex::split(text).ok_or("a quote is not closed")?;
-    let args = MethylDackelArgs::try_parse_from(words).map_err(|error| {
-        let text = error.to_string();
-        // Without the usage.
-        let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-        lines.join(" ").trim_start_matches("error: ").to_owned()
-    })?;
+    let args: MethylDackelArgs = quoted::parse(text)?;
     let contexts = [!args.no_cpg, args.chg, args.chh];
     if !contexts.contains(&true) {
         return Err("with --noCpG there is nothing to tell of: give --CHG or --CHH, too".to_owned());

@@ -1,5 +1,6 @@
 //! The options of mosdepth 0.3.14, as `--mosdepth` takes them.
 
+use super::quoted;
 use clap::Parser;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -51,13 +52,7 @@ fn quantizer(text: &str) -> Result<Quantizer, String> {
 /// # Errors
 /// In words: what mosdepth does not take, or zerohop does not.
 pub fn parse(text: &str) -> Result<MosdepthOptions, String> {
-    let words = shlex::split(text).ok_or("a quote is not closed")?;
-    let args = MosdepthArgs::try_parse_from(words).map_err(|error| {
-        let text = error.to_string();
-        // Without the usage.
-        let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-        lines.join(" ").trim_start_matches("error: ").to_owned()
-    })?;
+    let args: MosdepthArgs = quoted::parse(text)?;
     let longest = u32::try_from(args.max_frag_len).unwrap_or(u32::MAX);
     let shortest = u32::try_from(args.min_frag_len).unwrap_or(0);
     if longest < shortest {

@@ -80,13 +80,15 @@ impl Calls {
         for (positions, bases) in record.aligned() {
             for (position, base) in positions.zip(bases) {
                 let at = (position - span.start + before) as usize;
+                // Records may have no bases, as secondary ones.
+                let (Some(code), Some(quality)) = (codes.get(base), record.qualities.get(base)) else { continue };
                 if reference.get(at) != Some(&cytosine) {
                     continue;
                 }
                 let context = context(reference, at, is_top);
                 if spec.contexts[usize::from(context)] {
                     let is_out = is_out(base, record, bounds);
-                    let (code, quality) = if is_out { (NO_CALL, 0) } else { (codes[base], record.qualities[base]) };
+                    let (code, quality) = if is_out { (NO_CALL, 0) } else { (*code, *quality) };
                     self.bases.push(CalledBase { position, context, code, quality });
                 }
             }

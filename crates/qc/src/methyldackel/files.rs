@@ -45,7 +45,7 @@ impl PartOfSites {
             let width = width(context, spec);
             let mut merged: BTreeMap<Place, Merged> = BTreeMap::new();
             for site in sites.iter().filter(|site| usize::from(site.context) == context) {
-                let place = if site.is_top { site.place } else { site.place - Place::from(width - 1) };
+                let place = if site.is_top { site.place } else { site.place.saturating_sub((width - 1).into()) };
                 let Site { is_top, methylated, converted, .. } = *site;
                 let more = Merged { place, is_top, methylated, converted };
                 merged.entry(place).and_modify(|both| both.add(&more)).or_insert(more);
