@@ -22,7 +22,7 @@ reads=(directional_1.fq directional_2.fq)
 records() {
     align -t 2 -o directional.sam ref.fa "${reads[@]}"
     bisulfite check ref.fa directional.sam
-    bisulfite places directional.sam 990000
+    bisulfite places directional.sam 985000
     bisulfite conversion directional.sam directional.json
     align -t 2 -o single.sam ref.fa directional_1.fq
     bisulfite check ref.fa single.sam
@@ -203,7 +203,7 @@ libraries() {
     align -o pbat.sam ref.fa pbat_1.fq pbat_2.fq
     grep -q "as of a library made by PBAT: mates are exchanged" zerohop.stderr || fail "$(cat zerohop.stderr)"
     bisulfite check ref.fa pbat.sam pbat
-    bisulfite places pbat.sam 990000
+    bisulfite places pbat.sam 985000
     bisulfite conversion pbat.sam pbat.json
     align --library pbat -o told.sam ref.fa pbat_1.fq pbat_2.fq
     same_alignments told.sam pbat.sam

@@ -24,8 +24,8 @@ PAIRED = str.maketrans("ACGTN", "TGCAN")
 # Methylated C of each context; contigs whose name begins so have none, or all.
 METHYLATED = {"z": 0.7, "x": 0.02, "h": 0.01}
 NONE, ALL = "lambda", "puc19"
-LENGTH, INSERT, DEVIATION, ERRORS, SNPS = 100, 250, 60, 0.001, 0.001
-NEAR = 5
+LENGTH, INSERT, DEVIATION, ERRORS, SNPS, INDELS, MOST_INDEL = 100, 250, 60, 0.001, 0.001, 0.0002, 8
+NEAR = 10
 LEAST_MATCH, QC_FAIL, PROPER = 0.44, 0x200, 0x2
 
 
@@ -66,33 +66,58 @@ def methylated_places(name, sequence, draw):
     return {at for at in places if draw.random() < share.get(context(sequence, at), 0)}
 
 
+def sampled(sequence, draw):
+    """A sample of this sequence, with SNPs, insertions and deletions; for each of its bases the place in the sequence,
+    and whether it was inserted there."""
+    sample, origin, inserted, at = [], [], [], 0
+    while at < len(sequence):
+        base, chance = sequence[at], draw.random()
+        if chance < INDELS and base != "N" and 0 < at < len(sequence) - MOST_INDEL:
+            size = draw.randint(1, MOST_INDEL)
+            if draw.randrange(2):
+                at += size
+                continue
+            sample += draw.choices("ACGT", k=size)
+            origin += [at] * size
+            inserted += [True] * size
+        sample.append(draw.choice("ACGT") if draw.random() < SNPS and base != "N" else base)
+        origin.append(at)
+        inserted.append(False)
+        at += 1
+    return "".join(sample), origin, inserted
+
+
 def simulate(reference, out, kind, pairs, seed=1):
     draw, counts = random.Random(seed), {}
     contigs = read_fasta(reference)
     names, sizes = list(contigs), [len(sequence) for sequence in contigs.values()]
-    # Of each strand: its bases in the reference and in the sample, and which C are methylated.
+    # Of each strand: its bases in the reference and in the sample, where these are in the reference and which are not,
+    # and which C are methylated.
     strands = {}
     for name, sequence in contigs.items():
-        sample = "".join(draw.choice("ACGT") if draw.random() < SNPS and base != "N" else base for base in sequence)
-        both = [(sequence, sample), (paired(sequence), paired(sample))]
-        strands[name] = [(old, new, methylated_places(name, new, draw)) for old, new in both]
+        sample, origin, inserted = sampled(sequence, draw)
+        turned = [len(sequence) - 1 - at for at in reversed(origin)]
+        both = [(sequence, sample, origin, inserted), (paired(sequence), paired(sample), turned, inserted[::-1])]
+        strands[name] = [(*strand, methylated_places(name, strand[1], draw)) for strand in both]
         counts[name] = {kind: [0, 0] for kind in METHYLATED}
     with open(f"{out}_1.fq", "w") as first, open(f"{out}_2.fq", "w") as second:
         for number in range(pairs):
             name = draw.choices(names, sizes)[0]
             bottom = draw.randrange(2)
-            reference_strand, strand, methylated = strands[name][bottom]
+            reference_strand, strand, origin, inserted, methylated = strands[name][bottom]
             size = min(max(LENGTH, int(draw.gauss(INSERT, DEVIATION))), len(strand))
             begin = draw.randrange(len(strand) - size + 1)
             template = "".join("T" if strand[at] == "C" and at not in methylated else strand[at]
                 for at in range(begin, begin + size))
             for at in [*range(begin, begin + LENGTH), *range(begin + size - LENGTH, begin + size)]:
-                if reference_strand[at] == strand[at] == "C" and (kind_of := context(reference_strand, at)) != "u":
+                is_called = not inserted[at] and reference_strand[origin[at]] == strand[at] == "C"
+                if is_called and (kind_of := context(reference_strand, origin[at])) != "u":
                     counts[name][kind_of][0] += at in methylated
                     counts[name][kind_of][1] += 1
             mates = [template[:LENGTH], paired(template)[:LENGTH]]
-            low = len(strand) - begin - size if bottom else begin
-            places = [low + size - LENGTH, low] if bottom else [low, low + size - LENGTH]
+            ends = [begin, begin + size - LENGTH]
+            # where a mate begins on the strand of the reference: of the bottom one with its last base
+            places = [len(reference_strand) - 1 - origin[at + LENGTH - 1] if bottom else origin[at] for at in ends]
             if kind == "pbat" or kind == "non-directional" and draw.randrange(2):
                 mates, places = mates[::-1], places[::-1]
             for file, mate in zip((first, second), mates):

@@ -200,6 +200,9 @@ bwa_mem() {
     lab --nodes 8 --cpus 8 --mem 4G --cpu max <<'END'
 cd "$(dirname "$0")"
 align bwa-mem --engine bwa-mem ref.fa
+"$ZEROHOP" index --keep --engine bwa-mem ref.fa 2> keep-bwa-mem.txt
+align bwa-mem-kept --engine bwa-mem ref.fa
+"$ZEROHOP" cache --clear --all > /dev/null
 # the second run of it: the first one reads the program
 for _ in 1 2; do
     allocations > before
@@ -211,6 +214,14 @@ END
         fail "bwa-mem: other records than on the host"
     check "bwa-mem: a copy on each node" '
 check_local("bwa-mem", [[n] for n in range(8)])'
+    cmp <(grep -v '^@PG' bwa-mem-kept.sam) <(grep -v '^@PG' expected.bwa-mem.sam) ||
+        fail "bwa-mem: other records with kept copies"
+    check "bwa-mem: a kept copy on each node, on huge pages" '
+check_local("bwa-mem-kept", [[n] for n in range(8)])
+run = json.load(open("bwa-mem-kept.json"))
+assert run["index"]["origin"]["file"].startswith("/dev/shm/zerohop-0/bwa-mem-"), run["index"]
+# all but the pages behind the last 2 MiB
+assert all(r["census"]["huge"] > 0.8 * r["census"]["present"] for r in run["replicas"]), run["replicas"]'
     check "bwa-mem: what workers work in lies on their nodes; the index is next to nothing here" '
 near, far = (int(a) - int(b) for a, b in zip(open("after").read().split(), open("before").read().split()))
 print(f"scratch of bwa-mem: {near} pages on the node of the worker, {far} on another one")

@@ -118,7 +118,7 @@ fn keep(args: &IndexArgs, provider: &dyn IndexProvider, wanted: &Wanted<'_>) -> 
     if kept.copies.len() < nodes && !args.quiet {
         tell::note(&kept.reasons.join(" "));
     }
-    if let Some(note) = zerohop_align::keep::note().filter(|_| !args.quiet) {
+    if let Some(note) = kept.note.filter(|_| !args.quiet) {
         tell::note(&note);
     }
     Ok(())

@@ -1,12 +1,100 @@
-//! Files in memory as vectors, for those who take nothing else: an engine that wants its tables as `Vec`s can have them
-//! in a file that many processes map.
+//! Files that many processes map, at addresses where huge pages can be used; and such files as vectors, for engines
+//! that want their tables as `Vec`s.
 
 use crate::alloc::LARGE;
-use crate::{blocks, placement, region};
+use crate::{blocks, placement, region, system};
 use std::fs::File;
 use std::hint::black_box;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
+
+/// A file from its beginning on, shared with all who map it.
+#[derive(Debug)]
+pub struct FileMapping {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the mapping is the process's, and what is read or written there is the caller's to decide.
+unsafe impl Send for FileMapping {}
+
+impl FileMapping {
+    /// So many bytes, to be read.
+    ///
+    /// # Errors
+    /// A file that is shorter; what the system says.
+    pub fn read(file: &File, bytes: usize) -> io::Result<Self> {
+        FileMapping::with(file, bytes, false)
+    }
+
+    /// So many bytes, to be read and written.
+    ///
+    /// # Errors
+    /// A file that is shorter; what the system says.
+    pub fn write(file: &File, bytes: usize) -> io::Result<Self> {
+        FileMapping::with(file, bytes, true)
+    }
+
+    fn with(file: &File, bytes: usize, is_written: bool) -> io::Result<Self> {
+        let whole = region::mapped_bytes(bytes).filter(|&whole| whole > 0).ok_or(io::ErrorKind::InvalidInput)?;
+        if file.metadata()?.len() < bytes as u64 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let start = region::map_file(file.as_raw_fd(), 0, whole, is_written)?;
+        Ok(FileMapping { start, bytes })
+    }
+
+    /// Its address.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Its length in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Moves its pages, of a file in memory, to huge pages, as far as they fill some; they stay on their nodes. Whoever
+    /// maps the file then has them, too. Linux 6.1 and later do that (`MADV_COLLAPSE` of madvise(2)), whatever the
+    /// options of the file system are.
+    ///
+    /// # Errors
+    /// What the system says: an older kernel, no free huge pages. Some may have been moved.
+    pub fn collapse(&self) -> io::Result<()> {
+        // One by one: Linux 6.1 gives up behind the first of several.
+        let each =
+            (0..self.bytes / region::ALIGNMENT).map(|number| self.start.addr().get() + number * region::ALIGNMENT);
+        // All are tried, whatever came of others.
+        each.map(|address| system::collapse(address, region::ALIGNMENT)).fold(Ok(()), io::Result::and)
+    }
+
+    /// Has the kernel map all its pages now, with so many threads, and not one by one when each is read first. What is
+    /// not mapped is not seen by a [census](crate::census) either.
+    pub fn populate(&self, threads: usize) {
+        let part = self.bytes.div_ceil(threads.max(1)).next_multiple_of(region::ALIGNMENT);
+        std::thread::scope(|scope| {
+            for start in (0..self.bytes).step_by(part) {
+                let (address, bytes) = (self.start.addr().get() + start, part.min(self.bytes - start));
+                scope.spawn(move || system::populate(address, bytes));
+            }
+        });
+    }
+
+    /// Its address and length, for someone else to unmap it (munmap(2)).
+    pub fn into_raw(self) -> (NonNull<u8>, usize) {
+        let mapping = ManuallyDrop::new(self);
+        (mapping.start, mapping.bytes)
+    }
+}
+
+impl Drop for FileMapping {
+    fn drop(&mut self) {
+        // SAFETY: these are whole pages of one mapping made here, and nobody has it any more.
+        unsafe { region::release(self.start.as_ptr(), region::mapped_bytes(self.bytes).unwrap_or(self.bytes)) }
+    }
+}
 
 /// `count` words of a file from `offset` on, mapped to be read. The mapping is counted as a block of the calling
 /// thread's placement, and given back when the vector is dropped.
@@ -29,7 +117,7 @@ pub unsafe fn mapped_words(file: &File, offset: u64, count: usize) -> io::Result
     if offset.checked_add(bytes as u64).is_none_or(|end| file.metadata().map_or(0, |m| m.len()) < end) {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let start = region::map_file(file.as_raw_fd(), offset, mapped)?;
+    let start = region::map_file(file.as_raw_fd(), offset, mapped, false)?;
     blocks::remember(start.as_ptr() as usize, mapped, placement::current_id());
     // SAFETY: `start` begins a mapping of `mapped_bytes(bytes)`, entered as a block: what `PlacedAlloc`, which is the
     // global allocator, makes for a layout of `bytes` bytes and the alignment of u64, for `bytes` is at least LARGE. So

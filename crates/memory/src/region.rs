@@ -70,9 +70,9 @@ fn map_with(bytes: usize, protection: c_int) -> Option<NonNull<u8>> {
     }
 }
 
-/// Maps `bytes` (whole pages) of a file from `offset` (a page) on, to be read and shared with all who map it. Address
-/// and offset agree in what lies below a huge page, without which none can be used.
-pub(crate) fn map_file(file: c_int, offset: u64, bytes: usize) -> io::Result<NonNull<u8>> {
+/// Maps `bytes` (whole pages) of a file from `offset` (a page) on, to be read, or written too, and shared with all who
+/// map it. Address and offset agree in what lies below a huge page, without which none can be used.
+pub(crate) fn map_file(file: c_int, offset: u64, bytes: usize, is_written: bool) -> io::Result<NonNull<u8>> {
     let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
     let before = (offset % ALIGNMENT as u64) as usize;
     let start = bytes.checked_add(before).and_then(|reserved| map_with(reserved, libc::PROT_NONE));
@@ -80,9 +80,9 @@ pub(crate) fn map_file(file: c_int, offset: u64, bytes: usize) -> io::Result<Non
     // SAFETY: `before` is less than what was reserved.
     let place = unsafe { start.add(before) };
     let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+    let protection = libc::PROT_READ | if is_written { libc::PROT_WRITE } else { 0 };
     // SAFETY: `bytes` from `place` on are the end of what was reserved just now; nobody else knows of it.
-    let answer =
-        unsafe { libc::mmap(place.as_ptr().cast(), bytes, libc::PROT_READ, flags, file, offset as libc::off_t) };
+    let answer = unsafe { libc::mmap(place.as_ptr().cast(), bytes, protection, flags, file, offset as libc::off_t) };
     if answer == libc::MAP_FAILED {
         // As in `grow`, what was reserved costs addresses, and may be another's by now.
         return Err(io::Error::last_os_error());

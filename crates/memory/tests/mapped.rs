@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
-use zerohop_memory::{LARGE, Placed, PlacedAlloc, mapped_words};
+use zerohop_memory::{FileMapping, LARGE, Placed, PlacedAlloc, mapped_words};
 use zerohop_model::machine::NodeId;
 use zerohop_model::plan::{HugePages, Pages, Placement};
 
@@ -55,5 +55,25 @@ fn a_file_is_a_vector_that_is_given_back() {
     assert_eq!(kind(8, count), ErrorKind::Unsupported, "not at a page");
     assert_eq!(kind(0, usize::MAX), ErrorKind::Unsupported, "too large");
     assert_eq!(kind(2 * PAGE, count), ErrorKind::UnexpectedEof, "beyond the file");
+    a_file_is_mapped_at_a_huge_page(file.as_file(), &name);
     assert_eq!(mappings(&name), 0);
+}
+
+fn a_file_is_mapped_at_a_huge_page(file: &File, name: &str) {
+    let bytes = file.metadata().unwrap().len() as usize;
+    for map in [FileMapping::read, FileMapping::write] {
+        let mapping = map(file, bytes - 1).unwrap();
+        assert_eq!((mapping.bytes(), mapping.start().addr().get() % (2 << 20)), (bytes - 1, 0));
+        assert_eq!(mappings(name), 1);
+        mapping.populate(3);
+        // Only files in memory, and not with every kernel.
+        let _moved = mapping.collapse();
+        // SAFETY: so many bytes are mapped, and nobody writes.
+        let whole = unsafe { std::slice::from_raw_parts(mapping.start().as_ptr(), mapping.bytes()) };
+        assert!(whole[8..16] == 0x9E37_79B9_7F4A_7C15_u64.to_ne_bytes());
+    }
+    assert_eq!(mappings(name), 0);
+    let kind = |bytes| FileMapping::read(file, bytes).unwrap_err().kind();
+    assert_eq!((kind(bytes + 1), kind(0)), (ErrorKind::UnexpectedEof, ErrorKind::InvalidInput));
+    assert_eq!(kind(usize::MAX), ErrorKind::InvalidInput);
 }

@@ -206,7 +206,8 @@ pub trait IndexSource: Send + Sync {
     fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError>;
 }
 
-/// An index file that can be copied to memory, for processes that map the copy in place of loading the file.
+/// Index files that can be copied to memory, into one file, for processes that map the copy in place of loading the
+/// index.
 pub trait Resident: Send + Sync {
     /// The name of the engine.
     fn engine(&self) -> &str;
@@ -214,21 +215,35 @@ pub trait Resident: Send + Sync {
     /// The path of the index file.
     fn file(&self) -> &Path;
 
+    /// All files that a copy is made of: it is of no use when one of them has changed, or another one has come.
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.file().to_owned()]
+    }
+
+    /// The length of a copy in bytes, of an index that was checked.
+    ///
+    /// # Errors
+    /// Files that cannot be read.
+    fn bytes(&self, threads: usize) -> Result<u64, IndexError>;
+
     /// Refuses one that was made from another reference than that beside it. The reference is read, with so many
-    /// threads, only if nothing else can tell.
+    /// threads, only if nothing else can tell. What [`Resident::bytes`] reads is checked, too.
     ///
     /// # Errors
     /// An index of another reference, or one that cannot be used.
     fn check(&self, threads: usize) -> Result<(), IndexError>;
 
-    /// Fills `copy`, which has the length of the file and its pages already, with so many threads. Every byte is
+    /// How much more time mapping takes with a copy on small pages, in words such as `a tenth more time`, as measured.
+    fn cost_of_small_pages(&self) -> &'static str;
+
+    /// Fills `copy`, which has its length and its pages already, with so many threads. Every byte was checked, or is
     /// checked on the way.
     ///
     /// # Errors
     /// A file that is damaged; what cannot be read or written.
     fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError>;
 
-    /// Whether the copy at this path has the same description as the file. Neither is read as a whole.
+    /// Whether the copy at this path is whole, and has the same description as the index. Neither is read as a whole.
     fn is_copy(&self, copy: &Path) -> bool;
 
     /// The engine with the copy at this path, of which nothing but the beginning is checked. Nobody may change the copy

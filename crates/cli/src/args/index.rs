@@ -42,9 +42,9 @@ pub struct IndexArgs {
     #[arg(short, long, value_name = "N", value_parser = numbers::count)]
     pub threads: Option<usize>,
 
-    /// Keep the index in memory, for 'zerohop align' to start at once (strobealign)
+    /// Keep the index in memory, for 'zerohop align' to start at once (strobealign, bwa-mem)
     ///
-    /// A copy of the index file for each NUMA node, or fewer, lies in /dev/shm until 'zerohop cache --clear --all'
+    /// A copy of the index for each NUMA node, or fewer, lies in /dev/shm until 'zerohop cache --clear --all'
     /// removes it, or the system does. 'zerohop align' of this user finds it by itself, and does not use it if the
     /// index has changed. An index that is there is not made again.
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! The cohorts that are open: pieces of one may be mapped with any copy of the index.
 
-use crate::library::{LibraryCohort, LibraryError};
+use crate::library::LibraryCohort;
+use crate::library_error::LibraryError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use zerohop_model::chunk::Ticket;

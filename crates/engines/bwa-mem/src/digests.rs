@@ -58,17 +58,29 @@ impl Digests {
         }
     }
 
-    /// Reads all files of the index of `reference`, with so many threads, and the reference itself if it is there and
-    /// was changed.
+    /// Looks whether the index is of `reference` as it is, if it is there: it is read, with so many threads, if it was
+    /// written to since.
+    ///
+    /// # Errors
+    /// Another reference.
+    pub(crate) fn check_reference(
+        &self,
+        reference: &Path,
+        kind: IndexKind,
+        threads: usize,
+    ) -> Result<(), BwaIndexError> {
+        match !reference.exists() || self.reference.is_of(reference, threads).map_err(unreadable(reference))? {
+            true => Ok(()),
+            false => Err(BwaIndexError::Stale { path: kind.fm(reference) }),
+        }
+    }
+
+    /// Reads all files of the index of `reference`, with so many threads.
     ///
     /// # Errors
     /// A file that is not what it was.
-    pub(crate) fn check(&self, reference: &Path, kind: IndexKind, threads: usize) -> Result<(), BwaIndexError> {
-        let files = kind.files(reference);
-        if reference.exists() && !self.reference.is_of(reference, threads).map_err(unreadable(reference))? {
-            return Err(BwaIndexError::Stale { path: kind.fm(reference) });
-        }
-        for path in &files {
+    pub(crate) fn check_files(&self, reference: &Path, kind: IndexKind, threads: usize) -> Result<(), BwaIndexError> {
+        for path in &kind.files(reference) {
             let found = digest(path, threads).map_err(unreadable(path))?;
             if Some(&found) != self.files.get(&ending(reference, path)) {
                 let file = Digests::path(reference, kind);

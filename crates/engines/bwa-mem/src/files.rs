@@ -149,6 +149,11 @@ impl IndexKind {
     }
 }
 
+/// What is behind the name of the reference in that of a file of its own bases, where the others are of converted ones.
+pub(crate) fn original_ending(ending: &str) -> String {
+    format!("{ORIGINAL}.{ending}")
+}
+
 /// What a user adds to the command that makes this file of an index.
 pub(crate) fn option(file: &Path) -> &'static str {
     let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -9,13 +9,13 @@
 //! 4. Of each piece, it pairs mates, rescues those without an alignment, and gives its records. They are turned into
 //!    ours without names, bases and qualities.
 //!
-//! [`Provider`] finds the index, which is that of bwa-mem2. `save` writes one, with `fm`, `sequences` and `digests`.
-//! `from_bwa` makes it from the index of bwa, as a file or in the library's memory. Before the library reads an index,
-//! every byte that it would trust is checked: by `digests`, by `index_check` where another program made the index, or
-//! by `from_bwa`.
+//! [`Provider`] finds the index, which is that of bwa-mem2, or a copy of it that was kept in memory (`kept`). `save`
+//! writes one, with `fm`, `sequences` and `digests`. `from_bwa` makes it from the index of bwa, as a file or in the
+//! library's memory. Before the library reads an index, every byte that it would trust is checked: by `digests`, by
+//! `index_check` where another program made the index, or by `from_bwa`.
 //!
-//! What it refuses to do: let the library print, start threads, take an index out of shared memory, or read an index
-//! that would end the process.
+//! What it refuses to do: let the library print, start threads, take an index out of shared memory that zerohop has not
+//! put there, or read an index that would end the process.
 #![deny(unsafe_code)]
 
 mod bisulfite;
@@ -28,16 +28,23 @@ mod files;
 mod fm;
 mod from_bwa;
 mod index_check;
+mod kept;
+mod layout;
 #[allow(unsafe_code)]
 mod library;
+mod library_error;
 mod load;
 mod mapper;
 #[allow(unsafe_code)]
 mod memory;
 #[allow(unsafe_code)]
 mod options;
+mod outline;
+mod own_names;
 mod provider;
 mod save;
+#[allow(unsafe_code)]
+mod segment;
 mod sequences;
 #[allow(unsafe_code)]
 mod silence;

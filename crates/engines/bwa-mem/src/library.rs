@@ -6,33 +6,32 @@
 
 use crate::crashes::{Doing, said};
 use crate::from_bwa::FmArrays;
+use crate::library_error::LibraryError;
+use crate::memory::{self, Original};
 use crate::options::{BwaMemOptions, InsertSizeOption};
+use crate::segment::{self, Segments};
+use crate::silence;
 use bwa_mem3_sys as sys;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fs::File;
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null};
 use std::sync::{Arc, Mutex, PoisonError};
+use zerohop_memory::FileMapping;
 
 /// The name of every read: the library compares those of mates and does nothing else with them.
 const NAME: &[u8] = b"r";
 /// The orientation of pairs whose mates face each other, of the four in the library's statistics.
 const FACING: usize = 1;
 
-/// What the library was asked for and could not do.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("bwa-mem3: {0}")]
-pub struct LibraryError(String);
-
-impl LibraryError {
-    /// What the library said last on this thread.
-    fn last(doing: &str) -> Self {
-        // SAFETY: it is null or a string of the library that stays until the next call on this thread.
-        let said = unsafe { text(sys::bwa_shim_last_error()) };
-        LibraryError(match said {
-            Some(said) => format!("{doing}: {}", String::from_utf8_lossy(said)),
-            None => doing.to_owned(),
-        })
-    }
+/// What the library said last on this thread.
+fn last(doing: &str) -> LibraryError {
+    // SAFETY: it is null or a string of the library that stays until the next call on this thread.
+    let said = unsafe { text(sys::bwa_shim_last_error()) };
+    LibraryError::new(match said {
+        Some(said) => format!("{doing}: {}", String::from_utf8_lossy(said)),
+        None => doing.to_owned(),
+    })
 }
 
 /// The bytes of a string of the library.
@@ -45,11 +44,24 @@ unsafe fn text<'a>(string: *const c_char) -> Option<&'a [u8]> {
 }
 
 fn checked(status: c_int, doing: &str) -> Result<(), LibraryError> {
-    if status == 0 { Ok(()) } else { Err(LibraryError::last(doing)) }
+    if status == 0 { Ok(()) } else { Err(last(doing)) }
 }
 
 /// One copy of an index.
-pub struct LibraryIndex(NonNull<sys::BwaIndex>, CString);
+pub struct LibraryIndex {
+    index: NonNull<sys::BwaIndex>,
+    /// What it was loaded from.
+    prefix: CString,
+    /// If it lies in a file that is mapped.
+    attached: Option<Attached>,
+}
+
+struct Attached {
+    /// Address and bytes of the mapping.
+    place: (usize, usize),
+    /// Who frees the contigs of the reference itself, if those of the index are converted.
+    _original: Option<Box<LibraryIndex>>,
+}
 
 // SAFETY: it is only read after it was loaded, and freed when nobody has it any more.
 unsafe impl Send for LibraryIndex {}
@@ -73,38 +85,82 @@ impl LibraryIndex {
             },
         };
         let index = said(Doing::Loading, load);
-        let index = NonNull::new(index).ok_or_else(|| LibraryError::last("the index cannot be loaded"))?;
-        Ok(LibraryIndex(index, prefix.to_owned()))
+        let index = NonNull::new(index).ok_or_else(|| last("the index cannot be loaded"))?;
+        Ok(LibraryIndex { index, prefix: prefix.to_owned(), attached: None })
+    }
+
+    /// The index in the segments of a file, which is mapped, in place of an outline that was loaded; of converted bases
+    /// with a second outline, for the reference itself. Nobody may change the file as long as there is the index. ALT
+    /// contigs may be taken for others. It is mapped with so many threads.
+    ///
+    /// # Errors
+    /// A file that cannot be mapped; objects of the library that are not where they are expected. Segments that are not
+    /// what the library expects end the process.
+    pub fn attach(
+        mut self,
+        original: Option<LibraryIndex>,
+        file: &File,
+        segments: &Segments,
+        (ignore_alt, threads): (bool, usize),
+    ) -> Result<Self, LibraryError> {
+        let unknown = || LibraryError::new("its objects are not where they are expected");
+        let mapped = |error: std::io::Error| LibraryError::new(format!("a copy cannot be mapped: {error}"));
+        let map = FileMapping::read(file, segments.end()).map_err(mapped)?;
+        map.populate(threads);
+        let (start, bytes) = (map.start(), map.bytes());
+        let mut original = original.map(Box::new);
+        // SAFETY: the outlines are alive and ours alone; the segments lie within the mapping, and who keeps copies
+        // holds them, read-only, as long as there is the index. `self` unmaps it, and is freed before `original`.
+        unsafe {
+            let fm = memory::object(self.index.as_ptr(), &self.prefix).ok_or_else(unknown)?;
+            let mut contigs = fm;
+            if let Some((original, second)) = original.as_mut().zip(segments.second()) {
+                contigs = memory::object(original.index.as_ptr(), &original.prefix).ok_or_else(unknown)?;
+                said(Doing::Loading, || segment::attach_contigs(contigs, start.add(second.0), second.1, true));
+                let found = memory::original(contigs).ok_or_else(unknown)?;
+                memory::set_original(self.index.as_ptr(), found);
+            }
+            let has_bases = original.is_none();
+            said(Doing::Loading, || segment::attach(fm, map, segments.first(), has_bases));
+            if ignore_alt {
+                memory::forget_alternates(contigs);
+            }
+        }
+        self.attached = Some(Attached { place: (start.addr().get(), bytes), _original: original });
+        Ok(self)
     }
 
     /// Addresses and bytes of its arrays, as far as they are known.
     pub fn memory(&self) -> Vec<(usize, usize)> {
-        // SAFETY: it is alive, and was loaded from this prefix.
-        unsafe { crate::memory::ranges(self.0.as_ptr(), &self.1) }
+        match &self.attached {
+            Some(attached) => vec![attached.place],
+            // SAFETY: it is alive, and was loaded from this prefix.
+            None => unsafe { memory::ranges(self.index.as_ptr(), &self.prefix) },
+        }
     }
 
     /// Its arrays, to be written, and its bases, packed; none if they are not where they are expected.
     pub fn writable(&mut self) -> Option<(FmArrays<'_>, &[u8])> {
         // SAFETY: it is alive as long as it is borrowed, was loaded from this prefix, and is ours alone.
-        unsafe { crate::memory::writable(self.0.as_ptr(), &self.1) }
+        unsafe { memory::writable(self.index.as_ptr(), &self.prefix) }
     }
 
     /// Copies the arrays of another one of the same size, with the threads of this pool; false if they are not where
     /// they are expected.
     pub fn copy(&mut self, other: &LibraryIndex) -> bool {
         // SAFETY: both are alive and were loaded from these prefixes, and this one is ours alone.
-        unsafe { crate::memory::copy((other.0.as_ptr(), &other.1), (self.0.as_ptr(), &self.1)) }
+        unsafe { memory::copy((other.index.as_ptr(), &other.prefix), (self.index.as_ptr(), &self.prefix)) }
     }
 
     /// Names and lengths of the contigs, in order.
     pub fn contigs(&self) -> Vec<(String, u64)> {
         // SAFETY: the index is alive.
-        let count = unsafe { sys::bwa_shim_idx_n_contigs(self.0.as_ptr()) };
+        let count = unsafe { sys::bwa_shim_idx_n_contigs(self.index.as_ptr()) };
         let contig = |number| {
             // SAFETY: the number is below the count, and the name lives as long as the index.
             let (name, length) = unsafe {
-                let name = text(sys::bwa_shim_idx_contig_name(self.0.as_ptr(), number));
-                (name.unwrap_or_default(), sys::bwa_shim_idx_contig_len(self.0.as_ptr(), number))
+                let name = text(sys::bwa_shim_idx_contig_name(self.index.as_ptr(), number));
+                (name.unwrap_or_default(), sys::bwa_shim_idx_contig_len(self.index.as_ptr(), number))
             };
             (String::from_utf8_lossy(name).into_owned(), length.max(0) as u64)
         };
@@ -114,8 +170,13 @@ impl LibraryIndex {
 
 impl Drop for LibraryIndex {
     fn drop(&mut self) {
-        // SAFETY: nobody has it any more.
-        unsafe { sys::bwa_shim_idx_free(self.0.as_ptr()) }
+        // SAFETY: nobody has it any more. What `original` will free is taken from it before.
+        unsafe {
+            if self.attached.is_some() {
+                memory::set_original(self.index.as_ptr(), Original::NONE);
+            }
+            sys::bwa_shim_idx_free(self.index.as_ptr());
+        }
     }
 }
 
@@ -137,7 +198,7 @@ impl LibraryOptions {
         // SAFETY: it gives null or options of its own, which are copied and freed.
         let mut settings = unsafe {
             let defaults = NonNull::new(sys::bwa_shim_opts_new());
-            let defaults = defaults.ok_or_else(|| LibraryError::last("no memory for options"))?;
+            let defaults = defaults.ok_or_else(|| last("no memory for options"))?;
             let copy = *defaults.as_ptr();
             sys::bwa_shim_opts_free(defaults.as_ptr());
             copy
@@ -213,7 +274,7 @@ impl Scratch {
         // SAFETY: no argument.
         let new = || unsafe { sys::bwa_shim_scratch_new() };
         let scratch = NonNull::new(said(Doing::Starting, new));
-        scratch.map(Scratch).ok_or_else(|| LibraryError::last("no memory for a worker"))
+        scratch.map(Scratch).ok_or_else(|| last("no memory for a worker"))
     }
 }
 
@@ -244,7 +305,7 @@ impl LibraryCohort {
     pub fn new(bisulfite: bool) -> Result<Self, LibraryError> {
         // SAFETY: no pointer is passed.
         let cohort = NonNull::new(unsafe { sys::bwa_shim_resident_cohort_new(c_int::from(bisulfite)) });
-        let cohort = cohort.ok_or_else(|| LibraryError::last("no memory for a cohort"))?;
+        let cohort = cohort.ok_or_else(|| last("no memory for a cohort"))?;
         Ok(LibraryCohort { cohort, reserving: Mutex::new(()) })
     }
 
@@ -260,7 +321,7 @@ impl LibraryCohort {
     ) -> Result<InsertSizeStatistics, LibraryError> {
         let mut statistics = InsertSizeStatistics::default();
         let _reserving = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
-        let (index, cohort) = (index.0.as_ptr(), self.cohort.as_ptr());
+        let (index, cohort) = (index.index.as_ptr(), self.cohort.as_ptr());
         // SAFETY: all are alive, and `statistics` has room for the four orientations. Nobody works on a segment, for
         // whoever has one waits for these statistics: the runtime combines a cohort when all its first phases are done.
         let find =
@@ -352,7 +413,7 @@ impl CohortSegment {
                 false => sys::bwa_shim_resident_reserve_singles(cohort, reads, &mut first),
             }
         });
-        let segment = NonNull::new(segment).ok_or_else(|| LibraryError::last("no memory for reads"))?;
+        let segment = NonNull::new(segment).ok_or_else(|| last("no memory for reads"))?;
         Ok(CohortSegment { segment, is_paired, _cohort: Arc::clone(cohort) })
     }
 
@@ -369,7 +430,7 @@ impl CohortSegment {
         // SAFETY: all are alive; segment and scratch are ours alone.
         let status = said(Doing::Mapping, || unsafe {
             let (scratch, segment) = (scratch.0.as_ptr(), self.segment.as_ptr());
-            sys::bwa_shim_resident_seed_extend(index.0.as_ptr(), &settings.0, scratch, segment)
+            sys::bwa_shim_resident_seed_extend(index.index.as_ptr(), &settings.0, scratch, segment)
         });
         checked(status, "reads cannot be extended")
     }
@@ -392,7 +453,7 @@ impl CohortSegment {
         // during this call.
         let status = said(Doing::Mapping, || unsafe {
             sys::bwa_shim_resident_pair_emit_fields(
-                index.0.as_ptr(),
+                index.index.as_ptr(),
                 &settings.0,
                 scratch.0.as_ptr(),
                 self.segment.as_ptr(),
@@ -483,8 +544,9 @@ unsafe extern "C" fn receive(
     sink(LibraryRecord { number, mate, fields, _strings: PhantomData });
 }
 
-/// How much the library prints: only what ends it.
+/// The library prints only what ends it, and nobody sees that.
 pub fn be_quiet() {
+    silence::begin();
     // SAFETY: a number is set.
     unsafe { sys::bwa_shim_set_verbosity(1) }
 }
@@ -495,5 +557,5 @@ pub fn be_quiet() {
 /// A path with a zero in it.
 pub fn c_path(path: &std::path::Path) -> Result<CString, LibraryError> {
     use std::os::unix::ffi::OsStrExt;
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| LibraryError("a path holds a zero".to_owned()))
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| LibraryError::new("a path holds a zero"))
 }

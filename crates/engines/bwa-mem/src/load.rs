@@ -2,17 +2,16 @@
 //! memory, and nothing that it prints reaches the user.
 
 use crate::digests::Digests;
-use crate::files::{ALT, BwaIndexError, ENDINGS, IndexKind, damaged, path, text};
+use crate::files::{ALT, BwaIndexError, ENDINGS, IndexKind, damaged, original_ending, path, text};
 use crate::from_bwa::BwaIndex;
 use crate::index_check;
-use crate::library::{LibraryError, LibraryIndex, be_quiet, c_path};
-use crate::silence;
+use crate::library::{LibraryIndex, be_quiet, c_path};
+use crate::library_error::LibraryError;
+use crate::own_names::{NamesError, OwnNames};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use zerohop_process::TemporaryLink;
 
 /// Why an index cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -24,14 +23,11 @@ pub enum LoadError {
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// There is no place for names.
-    #[error("{}: other names of the index cannot be made there, under which it is loaded: {source}; TMPDIR names \
-             another folder", folder.display())]
-    Names {
-        /// The folder.
-        folder: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Names(#[from] NamesError),
+    /// The object that reads an index elsewhere cannot be loaded.
+    #[error("bwa-mem3 cannot be prepared: a file in memory: {0}")]
+    Outline(io::Error),
     /// The index of bwa cannot be turned into ours.
     #[error("{}: it cannot be converted here ({what}): make the index of zerohop with 'zerohop index --engine bwa-mem'",
         path.display())]
@@ -54,6 +50,11 @@ pub(crate) struct Files {
 }
 
 impl Files {
+    /// Files whose sizes alone are known.
+    pub(crate) fn unchecked(reference: &Path, kind: IndexKind, ignore_alt: bool) -> Self {
+        Files { prefix: absolute(reference), kind, ignore_alt, bwa: None }
+    }
+
     /// Looks at the files beside `reference`, with so many threads: at digests, if `zerohop index` made them.
     ///
     /// # Errors
@@ -66,7 +67,10 @@ impl Files {
     ) -> Result<Self, BwaIndexError> {
         index_check::check_alt(reference)?;
         match (Digests::read(reference, kind)?, kind) {
-            (Some(digests), _) => digests.check(reference, kind, threads)?,
+            (Some(digests), _) => {
+                digests.check_reference(reference, kind, threads)?;
+                digests.check_files(reference, kind, threads)?;
+            }
             (None, IndexKind::Plain) => index_check::check(reference, threads)?,
             (None, IndexKind::Bisulfite) => {
                 let what = format!("{} is missing", Digests::path(reference, kind).display());
@@ -74,7 +78,7 @@ impl Files {
             }
         }
         index_check::check_lines(&kind.original(reference).unwrap_or_else(|| reference.to_owned()))?;
-        Ok(Files { prefix: absolute(reference), kind, ignore_alt, bwa: None })
+        Ok(Files::unchecked(reference, kind, ignore_alt))
     }
 
     /// Looks at bwa's index of `reference`, as far as it is not looked at while it is loaded.
@@ -142,7 +146,7 @@ impl Files {
         threads: usize,
         fill: impl FnOnce(&BwaIndex, &mut LibraryIndex) -> Result<(), LoadError> + Send,
     ) -> Result<LibraryIndex, LoadError> {
-        let Some(bwa) = &self.bwa else { return self.load_files(&self.kind.fm(&self.prefix), threads) };
+        let Some(bwa) = &self.bwa else { return self.load_files(&self.fm(), threads) };
         let impossible = |what: String| LoadError::Conversion { path: path(&self.prefix, "bwt"), what };
         let outline = bwa.outline().map_err(|error| impossible(format!("a file in memory: {error}")))?;
         let mut index = self.load_files(&PathBuf::from(format!("/proc/self/fd/{}", outline.as_raw_fd())), threads)?;
@@ -153,47 +157,42 @@ impl Files {
 
     /// Loads the files, and this one as the FM-index.
     fn load_files(&self, fm: &Path, threads: usize) -> Result<LibraryIndex, LoadError> {
-        let (own, _links) =
-            self.own_names(fm).map_err(|source| LoadError::Names { folder: std::env::temp_dir(), source })?;
-        silence::begin();
-        be_quiet();
-        // One at a time: each with all threads.
-        static ALONE: Mutex<()> = Mutex::new(());
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let original = self.kind.original(&own).map(|original| c_path(&original)).transpose()?;
-        Ok(LibraryIndex::load(&c_path(&own)?, original.as_deref(), threads)?)
+        let names = OwnNames::link(&self.named(fm))?;
+        let original = self.kind.original(names.prefix());
+        load_named(&names, original.as_deref(), threads)
     }
 
-    /// Other names of the files, for a while.
-    fn own_names(&self, fm: &Path) -> io::Result<(PathBuf, Vec<TemporaryLink>)> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
+    /// The file of the FM-index.
+    pub(crate) fn fm(&self) -> PathBuf {
+        self.kind.fm(&self.prefix)
+    }
+
+    /// The files, with this one as that of the FM-index, and what their own names end in.
+    pub(crate) fn named(&self, fm: &Path) -> Vec<(PathBuf, String)> {
         let [fm_ending, others @ ..] = ENDINGS;
-        // What the file is, what its name begins with there, and what it ends with.
-        let of = |prefix: &Path, begin: IndexKind| others.map(|ending| (path(prefix, ending), begin, ending)).to_vec();
-        let mut files = of(&self.kind.prefix(&self.prefix), IndexKind::Plain);
-        files.push((fm.to_owned(), IndexKind::Plain, fm_ending));
+        let of = |prefix: &Path, own: fn(&str) -> String| others.map(|end| (path(prefix, end), own(end))).to_vec();
+        let mut files = of(&self.kind.prefix(&self.prefix), str::to_owned);
+        files.push((fm.to_owned(), fm_ending.to_owned()));
         if let Some(original) = self.kind.original(&self.prefix) {
-            files.extend(of(&original, self.kind));
+            files.extend(of(&original, original_ending));
         }
         let alt = path(&self.prefix, ALT);
         if !self.ignore_alt && alt.exists() {
-            files.push((alt, self.kind, ALT));
+            files.push((alt, if self.kind == IndexKind::Plain { ALT.to_owned() } else { original_ending(ALT) }));
         }
-        let folder = std::path::absolute(std::env::temp_dir())?;
-        loop {
-            let own = folder.join(format!("zerohop-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-            let link = |(file, begin, ending): &(PathBuf, IndexKind, &str)| {
-                let begin = begin.original(&own).unwrap_or_else(|| own.clone());
-                TemporaryLink::create(file, &path(&begin, ending))
-            };
-            match files.iter().map(link).collect() {
-                Ok(links) => return Ok((own, links)),
-                // A process of this number was killed while it loaded.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+        files
     }
+}
+
+/// Loads the index whose files have these names, and, if it is one of converted bases, whose own bases are in files
+/// that begin with `original`.
+pub(crate) fn load_named(names: &OwnNames, original: Option<&Path>, threads: usize) -> Result<LibraryIndex, LoadError> {
+    be_quiet();
+    // One at a time: each with all threads.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let original = original.map(c_path).transpose()?;
+    Ok(LibraryIndex::load(&c_path(names.prefix())?, original.as_deref(), threads)?)
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -3,9 +3,8 @@
 use crate::BwaMem;
 use crate::bisulfite::{self, MAPQ_OF_CHIMERIC};
 use crate::crashes;
-use crate::library::{
-    CohortSegment, FirstRead, InsertSizeStatistics, LibraryCohort, LibraryError, LibraryRecord, Scratch,
-};
+use crate::library::{CohortSegment, FirstRead, InsertSizeStatistics, LibraryCohort, LibraryRecord, Scratch};
+use crate::library_error::LibraryError;
 use std::sync::Arc;
 use zerohop_model::alignment::{Alignment, Alignments, Letters, Names};
 use zerohop_model::chunk::Chunk;

@@ -22,6 +22,10 @@ impl IndexProvider for Provider {
         crate::silence::forget_variables();
     }
 
+    fn has_resident(&self) -> bool {
+        true
+    }
+
     fn takes_arguments(&self) -> bool {
         true
     }

@@ -5,16 +5,17 @@ use crate::cohorts::LibraryCohorts;
 use crate::digests::Digests;
 use crate::files::{ALT, ENDINGS, IndexKind, option, path};
 use crate::from_bwa::{self, BwaIndex};
-use crate::library::LibraryOptions;
+use crate::kept::{self, NewCopy};
+use crate::library::{LibraryIndex, LibraryOptions};
 use crate::load::Files;
 use crate::options::BwaMemOptions;
 use crate::{BwaMem, NAME, contigs};
-use std::fs::metadata;
+use std::fs::{File, metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_input::reference::estimated_bases;
 use zerohop_model::engine::Engine;
-use zerohop_model::index::{IndexError, IndexSource, MakingCost, OnStart};
+use zerohop_model::index::{IndexError, IndexSource, MakingCost, OnStart, Resident};
 use zerohop_model::machine::Bytes;
 use zerohop_model::record::Contig;
 use zerohop_process::quoted;
@@ -157,6 +158,17 @@ impl IndexSource for BwaMemIndexSource {
         };
         let files = files.map_err(IndexError::failed)?;
         let index = files.load(threads).map_err(IndexError::failed)?;
+        self.engine(files, index, threads)
+    }
+
+    fn resident(&self) -> Option<&dyn Resident> {
+        matches!(self.from, IndexFrom::Files).then_some(self)
+    }
+}
+
+impl BwaMemIndexSource {
+    /// The engine with an index that was loaded.
+    fn engine(&self, files: Files, index: LibraryIndex, threads: usize) -> Result<Box<dyn Engine>, IndexError> {
         let alternates = files.alternates().map_err(IndexError::failed)?;
         let alternates = contigs::alternates(&alternates);
         let contig = |(name, length): (String, u64)| {
@@ -172,5 +184,54 @@ impl IndexSource for BwaMemIndexSource {
         let (options, cohorts) = (self.options.clone(), Arc::new(LibraryCohorts::default()));
         let (files, comments) = (Arc::new(files), Arc::new(comments));
         Ok(Box::new(BwaMem { files, index, contigs, comments, options, settings, threads, cohorts }))
+    }
+}
+
+/// Only of files of the library's form: [`IndexSource::resident`].
+impl Resident for BwaMemIndexSource {
+    fn engine(&self) -> &str {
+        NAME
+    }
+
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        IndexSource::files(self)
+    }
+
+    fn bytes(&self, threads: usize) -> Result<u64, IndexError> {
+        let copy = NewCopy::of(&self.reference, self.options.index(), threads).map_err(IndexError::failed)?;
+        Ok(copy.bytes())
+    }
+
+    fn check(&self, threads: usize) -> Result<(), IndexError> {
+        // Here and not when it is filled: an index that is damaged has no length.
+        let kind = self.options.index();
+        Files::check(&self.reference, kind, false, threads).map(drop).map_err(IndexError::failed)
+    }
+
+    fn cost_of_small_pages(&self) -> &'static str {
+        // bench/runs/2026-11-29-xeon-kept
+        "about a third more time"
+    }
+
+    fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError> {
+        let new = NewCopy::of(&self.reference, self.options.index(), threads).map_err(IndexError::failed)?;
+        new.fill(copy).map_err(IndexError::failed)
+    }
+
+    fn is_copy(&self, copy: &Path) -> bool {
+        kept::is_copy(copy, &self.reference, self.options.index())
+    }
+
+    fn attach(&self, copy: &Path, threads: usize) -> Result<Box<dyn Engine>, IndexError> {
+        let (kind, ignore_alt) = (self.options.index(), self.options.ignore_alt);
+        if let Some(digests) = Digests::read(&self.reference, kind).map_err(IndexError::failed)? {
+            digests.check_reference(&self.reference, kind, threads).map_err(IndexError::failed)?;
+        }
+        let index = kept::attach(copy, kind, (ignore_alt, threads)).map_err(IndexError::failed)?;
+        self.engine(Files::unchecked(&self.reference, kind, ignore_alt), index, threads)
     }
 }

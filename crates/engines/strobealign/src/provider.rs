@@ -215,8 +215,17 @@ impl Resident for StrobealignIndexSource {
         IndexSource::file(self)
     }
 
+    fn bytes(&self, _threads: usize) -> Result<u64, IndexError> {
+        IndexSource::file(self).metadata().map(|file| file.len()).map_err(IndexError::failed)
+    }
+
     fn check(&self, threads: usize) -> Result<(), IndexError> {
         resident::check(IndexSource::file(self), self.fasta(), threads).map_err(IndexError::failed)
+    }
+
+    fn cost_of_small_pages(&self) -> &'static str {
+        // bench/runs/2026-11-24-start/kept
+        "about a tenth more time"
     }
 
     fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError> {

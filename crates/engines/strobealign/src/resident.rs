@@ -37,10 +37,12 @@ fn pieces_of(section: &FileSection) -> usize {
     (section.bytes as usize).div_ceil(PIECE)
 }
 
-/// Whether both index files have the same description, with the same digests of all their pieces.
+/// Whether both index files have the same length and description, with the same digests of all their pieces.
 pub(crate) fn same_description(one: &Path, other: &Path) -> bool {
+    let length = |path: &Path| path.metadata().map(|file| file.len()).ok();
+    let is_same_length = length(one) == length(other);
     let [one, other] = [one, other].map(Loader::open);
-    one.is_ok_and(|one| other.is_ok_and(|other| one.head == other.head))
+    is_same_length && one.is_ok_and(|one| other.is_ok_and(|other| one.head == other.head))
 }
 
 #[cfg(test)]

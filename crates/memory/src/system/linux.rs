@@ -114,6 +114,23 @@ pub(crate) fn advise_huge_pages(address: usize, bytes: usize, huge_pages: HugePa
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Maps the pages of a range. Linux before 5.14 cannot: there each page is mapped when it is read first.
+pub(crate) fn populate(address: usize, bytes: usize) {
+    /// Of the kernel's mman-common.h.
+    const MADV_POPULATE_READ: c_int = 22;
+    // SAFETY: this advice reads pages, whoever owns the range.
+    let _ = unsafe { libc::madvise(ptr::without_provenance_mut(address), bytes, MADV_POPULATE_READ) };
+}
+
+/// Moves pages of a file in memory to huge pages.
+pub(crate) fn collapse(address: usize, bytes: usize) -> io::Result<()> {
+    /// Of the kernel's mman-common.h, since Linux 6.1.
+    const MADV_COLLAPSE: c_int = 25;
+    // SAFETY: this advice changes the size of pages, never what they hold, whoever owns the range.
+    let answer = unsafe { libc::madvise(ptr::without_provenance_mut(address), bytes, MADV_COLLAPSE) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Whether this process may get huge pages (prctl(2)).
 pub(crate) fn huge_pages_are_allowed() -> bool {
     let none: libc::c_ulong = 0;

@@ -57,6 +57,14 @@ pub(crate) fn advise_huge_pages(_: usize, _: usize, _: HugePages) -> io::Result<
     Ok(())
 }
 
+/// Pages are mapped when they are read first.
+pub(crate) fn populate(_: usize, _: usize) {}
+
+/// macOS has no huge pages.
+pub(crate) fn collapse(_: usize, _: usize) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// macOS has no huge pages to ask for.
 pub(crate) fn huge_pages_are_allowed() -> bool {
     false

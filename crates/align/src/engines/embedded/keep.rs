@@ -1,23 +1,41 @@
 //! `zerohop index --keep`: an index stays in memory, a copy on each node where there is room for it.
 
 use crate::engines::embedded::index_files::find_or_write;
-use crate::engines::embedded::resident::IndexFile;
+use crate::engines::embedded::resident::ResidentIndex;
 use crate::job::AlignError;
 use crate::plan::plan_cache;
 use std::path::PathBuf;
 use zerohop_engine_external::copies::{self, Copy};
 use zerohop_engine_external::{copies_charge, shm};
-use zerohop_model::index::{IndexProvider, Wanted};
+use zerohop_model::index::{IndexProvider, Resident, Wanted};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::{HugePages, Placement};
 use zerohop_plan::{Copies, Engine, Replicas, Request};
 
-/// What the user should know of /dev/shm, if copies there do not lie on huge pages.
-pub fn note() -> Option<String> {
-    let words = "/dev/shm has no huge pages: aligning with the copy takes about a tenth more time than with a loaded \
-                 index. An administrator gives it some: mount -o remount,huge=within_size /dev/shm. Then remove the \
-                 copy and keep it again.";
-    (!shm::has_huge_pages()).then(|| words.to_owned())
+/// Moves a copy to huge pages, where /dev/shm has none by itself.
+///
+/// # Errors
+/// Why it stays where it is, in words.
+fn move_to_huge_pages(original: &ResidentIndex<'_>, copy: &Copy, placement: &Placement) -> Result<(), String> {
+    if shm::has_huge_pages() {
+        return Ok(());
+    }
+    if placement.nodes.len() > 1 {
+        return Err("the kernel would move all of it to one of its nodes".to_owned());
+    }
+    original.collapse(copy.folder()).map_err(|error| {
+        format!("the kernel does not move it there ({error}), as Linux 6.1 and later do if they have free ones")
+    })
+}
+
+/// What the user should know of a copy on small pages.
+fn note(resident: &dyn Resident, why: &str) -> String {
+    format!(
+        "the copy does not lie on huge pages: {why}. Aligning with it takes {} than with a loaded index. An \
+         administrator gives /dev/shm huge pages: mount -o remount,huge=within_size /dev/shm. Then remove the copy \
+         ('zerohop cache --clear --all') and keep it again.",
+        resident.cost_of_small_pages()
+    )
 }
 
 /// Refuses copies of so many bytes, all together, for which there is no room: before one of them is made. They do not
@@ -42,6 +60,8 @@ pub struct KeptIndex {
     pub copies: Vec<KeptCopy>,
     /// Why there, a sentence each.
     pub reasons: Vec<String>,
+    /// What else the user should know.
+    pub note: Option<String>,
 }
 
 /// A copy that stays.
@@ -72,13 +92,15 @@ pub fn keep(
     }
     let source = find_or_write(provider, wanted, threads, shows_progress)?;
     let resident = source.resident().ok_or_else(cannot)?;
+    // Before it is checked: what changes after that is noticed.
+    let original = ResidentIndex::new(resident, threads)?;
     resident.check(threads)?;
+    let bytes = resident.bytes(threads)?;
     let _charged = zerohop_process::charge(copies_charge()).map_err(AlignError::uncharged)?;
     let _alone = copies::plan_alone()?;
     // What takes room and is of no use: what runs have left that nobody could clear away after, and copies of an index
     // that has changed.
     copies::clear(false)?;
-    let original = IndexFile { resident, threads };
     copies::remove_stale(&original)?;
     let kept = copies::kept(&original);
     let map = plan_cache::memory_map(machine);
@@ -87,18 +109,21 @@ pub fn keep(
         replicas: Replicas::Auto,
         pages: None,
         huge_pages: HugePages::Auto,
-        index_bytes: source.bytes().0,
+        index_bytes: bytes,
         kept: &kept,
         engine: Engine::Embedded,
         map: map.as_ref(),
     };
     let Copies { placements, reasons, .. } = zerohop_plan::copies(machine, &request)?;
     let missing = placements.iter().filter(|placement| !kept.contains(placement)).count() as u64;
-    check_room(machine, missing * source.bytes().0)?;
-    let make = |placement: &Placement| {
+    check_room(machine, missing * bytes)?;
+    let mut kept = KeptIndex { copies: Vec::new(), reasons, note: None };
+    for placement in &placements {
         let (copy, was_there) = Copy::get(&original, placement, true)?;
-        Ok(KeptCopy { folder: copy.folder().to_owned(), was_there })
-    };
-    let copies = placements.iter().map(make).collect::<Result<_, AlignError>>()?;
-    Ok(KeptIndex { copies, reasons })
+        if let Err(why) = move_to_huge_pages(&original, &copy, placement) {
+            kept.note = Some(note(resident, &why));
+        }
+        kept.copies.push(KeptCopy { folder: copy.folder().to_owned(), was_there });
+    }
+    Ok(kept)
 }

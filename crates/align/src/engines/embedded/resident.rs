@@ -5,19 +5,44 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use zerohop_engine_external::copies::{self, CopiedFile, Copy, Kept, Manifest, Original};
 use zerohop_engine_external::{ExternalError, shm};
-use zerohop_memory::Placed;
+use zerohop_memory::{FileMapping, Placed};
 use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexSource, Resident};
 use zerohop_model::plan::Placement;
 use zerohop_topology::allocate;
 
-/// An index file, with so many threads for its copies.
-pub(crate) struct IndexFile<'a> {
-    pub(crate) resident: &'a dyn Resident,
-    pub(crate) threads: usize,
+/// An index that may be kept.
+pub(crate) struct ResidentIndex<'a> {
+    resident: &'a dyn Resident,
+    /// Its copies are made with so many.
+    threads: usize,
+    /// Its files as they were when this was made: what changes after that is noticed later.
+    files: Vec<CopiedFile>,
 }
 
-impl IndexFile<'_> {
+impl<'a> ResidentIndex<'a> {
+    /// An index as it is now.
+    ///
+    /// # Errors
+    /// A file that cannot be asked.
+    pub(crate) fn new(resident: &'a dyn Resident, threads: usize) -> Result<Self, ExternalError> {
+        let as_it_is = |file: PathBuf| match file.metadata() {
+            Ok(now) => Ok(CopiedFile::new(&file, &now, 0)),
+            Err(source) => Err(ExternalError::System { what: file.display().to_string(), source }),
+        };
+        let files = resident.files().into_iter().map(as_it_is).collect::<Result<_, _>>()?;
+        Ok(ResidentIndex { resident, threads, files })
+    }
+
+    /// Moves the copy in a folder to huge pages, on which whoever maps it finds its places sooner.
+    ///
+    /// # Errors
+    /// What the system says: kernels before Linux 6.1 cannot.
+    pub(crate) fn collapse(&self, folder: &Path) -> std::io::Result<()> {
+        let copy = File::open(self.copy_in(folder))?;
+        FileMapping::read(&copy, copy.metadata()?.len() as usize)?.collapse()
+    }
+
     /// Where the copy of it lies in a folder.
     fn copy_in(&self, folder: &Path) -> PathBuf {
         folder.join(self.source().file_name().unwrap_or_default())
@@ -25,7 +50,7 @@ impl IndexFile<'_> {
 
     fn copy_to(&self, copy: &Path, bytes: u64, placement: &Placement) -> Result<(), ExternalError> {
         let fault = |error| shm::not_copied(bytes, error);
-        let copy = File::create_new(copy).map_err(fault)?;
+        let copy = File::options().read(true).write(true).create_new(true).open(copy).map_err(fault)?;
         // As long first as it will be: a file system with huge pages may give them within the length alone.
         copy.set_len(bytes).map_err(fault)?;
         // Here the pages get their places; whoever maps one that is not there would be ended by the kernel.
@@ -38,7 +63,7 @@ impl IndexFile<'_> {
     }
 }
 
-impl Original for IndexFile<'_> {
+impl Original for ResidentIndex<'_> {
     fn engine(&self) -> &str {
         self.resident.engine()
     }
@@ -47,24 +72,17 @@ impl Original for IndexFile<'_> {
         self.resident.file()
     }
 
-    /// In a moment: its pieces were checked when they were copied, and memory is not read again.
+    /// In a moment: its bytes were checked when they were copied, and memory is not read again.
     fn is_fresh(&self, folder: &Path, manifest: &Manifest) -> Result<bool, ExternalError> {
-        let Ok(now) = self.source().metadata() else { return Ok(false) };
-        let is_same = manifest.files.first().is_some_and(|copied| copied.is_same(&now));
-        let copy = self.copy_in(folder);
-        let is_whole = copy.metadata().is_ok_and(|copy| copy.len() == now.len());
-        Ok(is_same && is_whole && self.resident.is_copy(&copy))
+        Ok(manifest.files == self.files && self.resident.is_copy(&self.copy_in(folder)))
     }
 
     fn copy(&self, folder: &Path, placement: &Placement) -> Result<Vec<CopiedFile>, ExternalError> {
-        let source = self.source();
-        let unread = |source| ExternalError::System { what: self.source().display().to_string(), source };
-        // Before it is read: what changes meanwhile is noticed later.
-        let before = source.metadata().map_err(unread)?;
-        shm::check_room(before.len())?;
-        std::fs::create_dir(folder).map_err(|error| shm::not_copied(before.len(), error))?;
-        self.copy_to(&self.copy_in(folder), before.len(), placement)?;
-        Ok(vec![CopiedFile::new(source, &before, 0)])
+        let bytes = self.resident.bytes(self.threads).map_err(|error| ExternalError::Failed(error.to_string()))?;
+        shm::check_room(bytes)?;
+        std::fs::create_dir(folder).map_err(|error| shm::not_copied(bytes, error))?;
+        self.copy_to(&self.copy_in(folder), bytes, placement)?;
+        Ok(self.files.clone())
     }
 }
 
@@ -76,7 +94,7 @@ pub(crate) struct KeptFile {
 
 /// Where copies of `source` are kept in memory.
 pub(crate) fn kept(source: &dyn IndexSource) -> Vec<Placement> {
-    let original = source.resident().map(|resident| IndexFile { resident, threads: 1 });
+    let original = source.resident().and_then(|resident| ResidentIndex::new(resident, 1).ok());
     original.map(|original| copies::kept(&original)).unwrap_or_default()
 }
 
@@ -93,7 +111,11 @@ pub(crate) fn attach(
     threads: usize,
 ) -> Result<Option<Attached>, String> {
     let Some(resident) = source.resident() else { return Ok(None) };
-    let original = IndexFile { resident, threads };
+    let original = match ResidentIndex::new(resident, threads) {
+        Ok(original) => original,
+        // Whoever loads it says why it cannot be.
+        Err(_) => return Ok(None),
+    };
     let unused = |place: &Path, why: &str| format!("{} was not used: {why}.", place.display());
     let copy = match Copy::find(&original, placement) {
         Ok(Kept::None) => return Ok(None),
