@@ -48,7 +48,7 @@ pub use alloc::{LARGE, PlacedAlloc};
 pub use census::{Census, CensusError, census, census_of, census_with};
 pub use exhausted::{fallible, on_exhausted};
 pub use id::PlacementId;
-pub use mapped::{FileMapping, mapped_words};
+pub use mapped::{FileMapping, mapped_words, populate};
 pub use mask::NodeMask;
 pub use numa_maps::MappedPages;
 pub use placement::{EnteredPlacement, Placed, set_default_huge_pages, unplaced_refused, with_placement};

@@ -70,16 +70,10 @@ impl FileMapping {
         each.map(|address| system::collapse(address, region::ALIGNMENT)).fold(Ok(()), io::Result::and)
     }
 
-    /// Has the kernel map all its pages now, with so many threads, and not one by one when each is read first. What is
-    /// not mapped is not seen by a [census](crate::census) either.
+    /// Has all its pages mapped, as [`populate`].
     pub fn populate(&self, threads: usize) {
-        let part = self.bytes.div_ceil(threads.max(1)).next_multiple_of(region::ALIGNMENT);
-        std::thread::scope(|scope| {
-            for start in (0..self.bytes).step_by(part) {
-                let (address, bytes) = (self.start.addr().get() + start, part.min(self.bytes - start));
-                scope.spawn(move || system::populate(address, bytes));
-            }
-        });
+        // SAFETY: so many bytes are mapped as long as there is the mapping; they are looked at one by one, as pages.
+        populate(unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }, threads);
     }
 
     /// Its address and length, for someone else to unmap it (munmap(2)).
@@ -94,6 +88,24 @@ impl Drop for FileMapping {
         // SAFETY: these are whole pages of one mapping made here, and nobody has it any more.
         unsafe { region::release(self.start.as_ptr(), region::mapped_bytes(self.bytes).unwrap_or(self.bytes)) }
     }
+}
+
+/// Has the kernel map all pages of a block now, with so many threads, and not one by one when each is read first. What is
+/// not mapped is not seen by a [census](crate::census) either.
+pub fn populate(block: &[u8], threads: usize) {
+    let part = block.len().div_ceil(threads.max(1)).next_multiple_of(region::ALIGNMENT);
+    std::thread::scope(|scope| {
+        for part in block.chunks(part) {
+            scope.spawn(move || {
+                // Where the kernel is older, whoever reads a page has it mapped.
+                if system::populate(part.as_ptr().addr(), part.len()).is_err() {
+                    part.iter().step_by(region::page_size()).for_each(|byte| {
+                        black_box(*byte);
+                    });
+                }
+            });
+        }
+    });
 }
 
 /// `count` words of a file from `offset` on, mapped to be read. The mapping is counted as a block of the calling

@@ -18,7 +18,6 @@ use crate::tables::{Randstrobe, Tables, from_words, mapped, zeroed};
 use crate::{Strobealign, VERSION};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::hint::black_box;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -35,8 +34,6 @@ pub const MAGIC: [u8; 8] = *b"ZHINDEX\n";
 pub const FORMAT_VERSION: u32 = 2;
 /// Alignment of the sections: a page of any system we know.
 pub const PAGE: u64 = 1 << 16;
-/// Pages are no smaller.
-const LEAST_PAGE: usize = 4096;
 
 /// Why an index file cannot be used or written. Reads `FILE: what is wrong: what to do`.
 #[derive(Debug, thiserror::Error)]
@@ -431,13 +428,9 @@ impl Loader {
     fn map_words(&self, threads: usize) -> Result<SectionWords, IndexFileError> {
         let [sequence, randstrobes, bucket_starts] = self.sections().map(|section| self.map(section));
         let words = SectionWords { sequence: sequence?, randstrobes: randstrobes?, bucket_starts: bucket_starts? };
-        let pieces = [&words.sequence, &words.randstrobes, &words.bucket_starts].map(|words| words.chunks(PIECE));
-        share(pieces.into_iter().flatten().collect(), threads, |words: &[u64]| {
-            words.iter().step_by(LEAST_PAGE / size_of::<u64>()).for_each(|word| {
-                black_box(*word);
-            });
-            Ok::<_, IndexFileError>(())
-        })?;
+        for words in [&words.sequence, &words.randstrobes, &words.bucket_starts] {
+            zerohop_memory::populate(bytemuck::cast_slice(words), threads);
+        }
         Ok(words)
     }
 

@@ -114,12 +114,13 @@ pub(crate) fn advise_huge_pages(address: usize, bytes: usize, huge_pages: HugePa
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Maps the pages of a range. Linux before 5.14 cannot: there each page is mapped when it is read first.
-pub(crate) fn populate(address: usize, bytes: usize) {
+/// Maps the pages of a range that begins at one. Linux before 5.14 cannot.
+pub(crate) fn populate(address: usize, bytes: usize) -> io::Result<()> {
     /// Of the kernel's mman-common.h.
     const MADV_POPULATE_READ: c_int = 22;
     // SAFETY: this advice reads pages, whoever owns the range.
-    let _ = unsafe { libc::madvise(ptr::without_provenance_mut(address), bytes, MADV_POPULATE_READ) };
+    let answer = unsafe { libc::madvise(ptr::without_provenance_mut(address), bytes, MADV_POPULATE_READ) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Moves pages of a file in memory to huge pages.

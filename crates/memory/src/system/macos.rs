@@ -58,7 +58,9 @@ pub(crate) fn advise_huge_pages(_: usize, _: usize, _: HugePages) -> io::Result<
 }
 
 /// Pages are mapped when they are read first.
-pub(crate) fn populate(_: usize, _: usize) {}
+pub(crate) fn populate(_: usize, _: usize) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
 
 /// macOS has no huge pages.
 pub(crate) fn collapse(_: usize, _: usize) -> io::Result<()> {
