@@ -51,6 +51,7 @@ def parse_arguments():
     parser = parser_of(__doc__, results="kept", threads=2, repeats=9)
     parser.add_argument("--engine", type=words, default=["bwa-mem"], help="(default: bwa-mem)")
     parser.add_argument("--reference", default="sim100M", help="sim and a size (default: %(default)s)")
+    parser.add_argument("--arms", type=words, default=ARMS, help="of these (default: all)")
     parser.add_argument("--engine-args", help="arguments for the engine")
     parser.add_argument("--pairs", default="100000", help="simulated pairs (default: %(default)s)")
     parser.add_argument("--zerohop", type=Path, default=None, help="(default: in the target folder)")
@@ -126,8 +127,10 @@ def summary(results, made):
     text = ""
     for engine, arms in results.items():
         rows = [["arm", "index, ms: median (range)", "a run with one pair: wall s", "CPU s",
-            "mapping, user s: median (range)", "of that with a loaded index, of pairs", "whole run: wall s", "CPU s",
+            "mapping, user s: median (range)", "of that of the first arm, of pairs", "whole run: wall s", "CPU s",
             "on huge pages"]]
+
+        base = next(iter(arms))
 
         def mapping(arm):
             start = median(arms[arm]["short"], "user_s")
@@ -135,7 +138,7 @@ def summary(results, made):
 
         for arm, runs in arms.items():
             short, long = runs["short"], runs["long"]
-            ratios = (own / other for own, other in zip(mapping(arm), mapping("loaded")))
+            ratios = (own / other for own, other in zip(mapping(arm), mapping(base)))
             rows.append([arm, median_and_range(1000 * one["index_s"] for one in short + long),
                 median_and_range(one["wall_s"] for one in short), f"{median(short, cpu_seconds):.2f}",
                 median_and_range(mapping(arm)), median_and_range(ratios),
@@ -159,11 +162,11 @@ def main():
     results, made = {}, {}
     with raw_data(options.out) as tell:
         for engine in options.engine:
-            made[engine] = {arm: keep(options, engine, arm) for arm in KEPT}
-            results[engine] = {arm: {"short": [], "long": []} for arm in ARMS}
+            made[engine] = {arm: keep(options, engine, arm) for arm in options.arms if arm in KEPT}
+            results[engine] = {arm: {"short": [], "long": []} for arm in options.arms}
             seen = {"short": set(), "long": set()}
             for round in range(options.repeats + 1):
-                for arm in ARMS:
+                for arm in options.arms:
                     for length, files in (("short", one), ("long", reads)):
                         found = run(options, engine, arm, files)
                         tell({"engine": engine, "arm": arm, "length": length, "round": round, **found})

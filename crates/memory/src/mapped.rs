@@ -90,8 +90,8 @@ impl Drop for FileMapping {
     }
 }
 
-/// Has the kernel map all pages of a block now, with so many threads, and not one by one when each is read first. What is
-/// not mapped is not seen by a [census](crate::census) either.
+/// Has the kernel map all pages of a block now, with so many threads, and not one by one when each is read first. What
+/// is not mapped is not seen by a [census](crate::census) either.
 pub fn populate(block: &[u8], threads: usize) {
     let part = block.len().div_ceil(threads.max(1)).next_multiple_of(region::ALIGNMENT);
     std::thread::scope(|scope| {

@@ -214,7 +214,7 @@ impl Resident for BwaMemIndexSource {
 
     fn cost_of_small_pages(&self) -> &'static str {
         // bench/runs/2026-11-29-xeon-kept
-        "about a third more time"
+        "a tenth (100 Mb) to over a third (1 Gb) more time"
     }
 
     fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError> {
