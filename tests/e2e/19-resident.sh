@@ -129,11 +129,11 @@ stale() {
     kept
     cp "$index" same.index
     mv same.index "$index"
-    unused "the index has changed" moved.sam
+    unused "it is not a copy of the index as it is now" moved.sam
     kept
     grep -q "kept after" said || fail "the stale one was not replaced: $(cat said)"
     touch "$index"
-    unused "the index has changed" touched.sam
+    unused "it is not a copy of the index as it is now" touched.sam
     kept
     # other contents, with everything else as it was
     cp "$described" good.description

@@ -12,6 +12,8 @@ use std::fs;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
 
+/// The version of bwa-mem3 whose objects those of `layout` are.
+const LIBRARY: &str = "0.15.0";
 /// A header of the library.
 const HEADER: &str = "build/bwa-mem3/src/FMI_search.h";
 /// How deep the folders of other build scripts lie in that of all: cargo has had `PACKAGE-HASH/out` and
@@ -81,13 +83,17 @@ fn assertions() -> String {
     out
 }
 
-/// The headers of the library, of all builds of it that are there.
+/// The headers of this version of the library, of all builds of it that are complete.
 fn headers(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let header = path.join(HEADER);
         if header.is_file() {
-            found.push(header);
+            let version = fs::read_to_string(path.join("build/bwa-mem3/version.txt")).unwrap_or_default();
+            // cargo writes `output` when the build script has ended well
+            if version.trim() == LIBRARY && path.with_file_name("output").is_file() {
+                found.push(header);
+            }
         } else if depth > 1 && path.is_dir() {
             headers(&path, depth - 1, found);
         }

@@ -66,8 +66,12 @@ impl FileMapping {
         // One by one: Linux 6.1 gives up behind the first of several.
         let each =
             (0..self.bytes / region::ALIGNMENT).map(|number| self.start.addr().get() + number * region::ALIGNMENT);
-        // All are tried, whatever came of others.
-        each.map(|address| system::collapse(address, region::ALIGNMENT)).fold(Ok(()), io::Result::and)
+        // All are tried, whatever came of others; what is in use for a moment, again.
+        let try_again = |address| {
+            let once = || system::collapse(address, region::ALIGNMENT);
+            once().or_else(|_| once()).or_else(|_| once())
+        };
+        each.map(try_again).fold(Ok(()), io::Result::and)
     }
 
     /// Has all its pages mapped, as [`populate`].
@@ -93,19 +97,25 @@ impl Drop for FileMapping {
 /// Has the kernel map all pages of a block now, with so many threads, and not one by one when each is read first. What
 /// is not mapped is not seen by a [census](crate::census) either.
 pub fn populate(block: &[u8], threads: usize) {
-    let part = block.len().div_ceil(threads.max(1)).next_multiple_of(region::ALIGNMENT);
+    let most = block.len().div_ceil(threads.max(1)).next_multiple_of(region::ALIGNMENT).max(region::ALIGNMENT);
     std::thread::scope(|scope| {
-        for part in block.chunks(part) {
-            scope.spawn(move || {
-                // Where the kernel is older, whoever reads a page has it mapped.
-                if system::populate(part.as_ptr().addr(), part.len()).is_err() {
-                    part.iter().step_by(region::page_size()).for_each(|byte| {
-                        black_box(*byte);
-                    });
-                }
-            });
+        for part in block.chunks(most) {
+            let thread = || std::thread::Builder::new().spawn_scoped(scope, || populate_part(part));
+            // Where no more threads can be had, this one does it.
+            if threads < 2 || thread().is_err() {
+                populate_part(part);
+            }
         }
     });
+}
+
+fn populate_part(part: &[u8]) {
+    // Where the kernel is older, whoever reads a page has it mapped.
+    if system::populate(part.as_ptr().addr(), part.len()).is_err() {
+        part.iter().step_by(region::page_size()).for_each(|byte| {
+            black_box(*byte);
+        });
+    }
 }
 
 /// `count` words of a file from `offset` on, mapped to be read. The mapping is counted as a block of the calling

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
-use zerohop_memory::{FileMapping, LARGE, Placed, PlacedAlloc, mapped_words};
+use zerohop_memory::{FileMapping, LARGE, Placed, PlacedAlloc, mapped_words, populate};
 use zerohop_model::machine::NodeId;
 use zerohop_model::plan::{HugePages, Pages, Placement};
 
@@ -73,6 +73,10 @@ fn a_file_is_mapped_at_a_huge_page(file: &File, name: &str) {
         assert!(whole[8..16] == 0x9E37_79B9_7F4A_7C15_u64.to_ne_bytes());
     }
     assert_eq!(mappings(name), 0);
+    for threads in 0..3 {
+        populate(&[], threads);
+        populate(&[1; 10], threads);
+    }
     let kind = |bytes| FileMapping::read(file, bytes).unwrap_err().kind();
     assert_eq!((kind(bytes + 1), kind(0)), (ErrorKind::UnexpectedEof, ErrorKind::InvalidInput));
     assert_eq!(kind(usize::MAX), ErrorKind::InvalidInput);

@@ -19,6 +19,8 @@ const SIGNALS: [c_int; 2] = [libc::SIGABRT, libc::SIGSEGV];
 pub(crate) enum Doing {
     /// Load an index.
     Loading,
+    /// Read an index that was kept in memory.
+    Attaching,
     /// Make what a worker needs.
     Starting,
     /// Map reads.
@@ -130,6 +132,11 @@ fn words(doing: Doing, read: &[u8], line: &mut [u8]) -> usize {
             out,
             "error: bwa-mem3 has ended the process while it loaded its index: is there enough memory for it? If there \
              is, make the index again with 'zerohop index --engine bwa-mem'"
+        ),
+        Doing::Attaching => writeln!(
+            out,
+            "error: bwa-mem3 has ended the process while it read the copy of its index in /dev/shm: is there enough \
+             memory for it? If there is, remove the copy with 'zerohop cache --clear --all'"
         ),
         Doing::Starting => writeln!(
             out,

@@ -32,7 +32,8 @@ pub(crate) struct NewCopy {
 }
 
 impl NewCopy {
-    /// That of the index of `reference`, to be filled with so many threads.
+    /// That of the index of `reference`. (Of the threads the library makes use where it adds samples, which it does not
+    /// here.)
     ///
     /// # Errors
     /// Files that are not what the library expects; no folder for temporary files.

@@ -1,5 +1,6 @@
 //! Objects of bwa-mem3-sys 0.4.4 that zerohop looks into, by the names that they have here. The build script compares
-//! them with the library's headers, so a library with other objects does not compile.
+//! them with the library's headers: with other objects zerohop does not compile. Where it does not find the headers it
+//! says so, and a test fails (`kept`).
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -116,12 +116,12 @@ impl LibraryIndex {
             let mut contigs = fm;
             if let Some((original, second)) = original.as_mut().zip(segments.second()) {
                 contigs = memory::object(original.index.as_ptr(), &original.prefix).ok_or_else(unknown)?;
-                said(Doing::Loading, || segment::attach_contigs(contigs, start.add(second.0), second.1, true));
+                said(Doing::Attaching, || segment::attach_contigs(contigs, start.add(second.0), second.1, true));
                 let found = memory::original(contigs).ok_or_else(unknown)?;
                 memory::set_original(self.index.as_ptr(), found);
             }
             let has_bases = original.is_none();
-            said(Doing::Loading, || segment::attach(fm, map, segments.first(), has_bases));
+            said(Doing::Attaching, || segment::attach(fm, map, segments.first(), has_bases));
             if ignore_alt {
                 memory::forget_alternates(contigs);
             }
@@ -141,6 +141,9 @@ impl LibraryIndex {
 
     /// Its arrays, to be written, and its bases, packed; none if they are not where they are expected.
     pub fn writable(&mut self) -> Option<(FmArrays<'_>, &[u8])> {
+        if self.attached.is_some() {
+            return None;
+        }
         // SAFETY: it is alive as long as it is borrowed, was loaded from this prefix, and is ours alone.
         unsafe { memory::writable(self.index.as_ptr(), &self.prefix) }
     }
@@ -148,6 +151,9 @@ impl LibraryIndex {
     /// Copies the arrays of another one of the same size, with the threads of this pool; false if they are not where
     /// they are expected.
     pub fn copy(&mut self, other: &LibraryIndex) -> bool {
+        if self.attached.is_some() || other.attached.is_some() {
+            return false;
+        }
         // SAFETY: both are alive and were loaded from these prefixes, and this one is ours alone.
         unsafe { memory::copy((other.index.as_ptr(), &other.prefix), (self.index.as_ptr(), &self.prefix)) }
     }

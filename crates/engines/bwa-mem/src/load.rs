@@ -47,12 +47,14 @@ pub(crate) struct Files {
     ignore_alt: bool,
     /// Where they are bwa's.
     bwa: Option<Arc<BwaIndex>>,
+    /// Whether they are looked at before they are loaded.
+    are_checked: bool,
 }
 
 impl Files {
-    /// Files whose sizes alone are known.
+    /// Files that are looked at if they are loaded.
     pub(crate) fn unchecked(reference: &Path, kind: IndexKind, ignore_alt: bool) -> Self {
-        Files { prefix: absolute(reference), kind, ignore_alt, bwa: None }
+        Files { prefix: absolute(reference), kind, ignore_alt, bwa: None, are_checked: false }
     }
 
     /// Looks at the files beside `reference`, with so many threads: at digests, if `zerohop index` made them.
@@ -78,7 +80,7 @@ impl Files {
             }
         }
         index_check::check_lines(&kind.original(reference).unwrap_or_else(|| reference.to_owned()))?;
-        Ok(Files::unchecked(reference, kind, ignore_alt))
+        Ok(Files { are_checked: true, ..Files::unchecked(reference, kind, ignore_alt) })
     }
 
     /// Looks at bwa's index of `reference`, as far as it is not looked at while it is loaded.
@@ -87,7 +89,8 @@ impl Files {
     /// Files that are wrong; a reference that has changed.
     pub(crate) fn check_bwa(index: &Arc<BwaIndex>, reference: &Path, ignore_alt: bool) -> Result<Self, BwaIndexError> {
         index.check(reference)?;
-        Ok(Files { prefix: absolute(index.prefix()), kind: IndexKind::Plain, ignore_alt, bwa: Some(Arc::clone(index)) })
+        let bwa = Some(Arc::clone(index));
+        Ok(Files { bwa, are_checked: true, ..Files::unchecked(index.prefix(), IndexKind::Plain, ignore_alt) })
     }
 
     /// Bytes in memory.
@@ -146,7 +149,12 @@ impl Files {
         threads: usize,
         fill: impl FnOnce(&BwaIndex, &mut LibraryIndex) -> Result<(), LoadError> + Send,
     ) -> Result<LibraryIndex, LoadError> {
-        let Some(bwa) = &self.bwa else { return self.load_files(&self.fm(), threads) };
+        let Some(bwa) = &self.bwa else {
+            if !self.are_checked {
+                Files::check(&self.prefix, self.kind, self.ignore_alt, threads)?;
+            }
+            return self.load_files(&self.fm(), threads);
+        };
         let impossible = |what: String| LoadError::Conversion { path: path(&self.prefix, "bwt"), what };
         let outline = bwa.outline().map_err(|error| impossible(format!("a file in memory: {error}")))?;
         let mut index = self.load_files(&PathBuf::from(format!("/proc/self/fd/{}", outline.as_raw_fd())), threads)?;

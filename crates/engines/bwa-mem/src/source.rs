@@ -7,7 +7,7 @@ use crate::files::{ALT, ENDINGS, IndexKind, option, path};
 use crate::from_bwa::{self, BwaIndex};
 use crate::kept::{self, NewCopy};
 use crate::library::{LibraryIndex, LibraryOptions};
-use crate::load::Files;
+use crate::load::{Files, LoadError};
 use crate::options::BwaMemOptions;
 use crate::{BwaMem, NAME, contigs};
 use std::fs::{File, metadata};
@@ -167,6 +167,18 @@ impl IndexSource for BwaMemIndexSource {
 }
 
 impl BwaMemIndexSource {
+    fn new_copy(&self, threads: usize) -> Result<NewCopy, IndexError> {
+        NewCopy::of(&self.reference, self.options.index(), threads).map_err(|error| self.not_copied(error))
+    }
+
+    /// With the name of the index, which the library does not tell.
+    fn not_copied(&self, error: LoadError) -> IndexError {
+        match error {
+            LoadError::Library(error) => IndexError::failed(format!("{}: {error}", self.file.display())),
+            other => IndexError::failed(other),
+        }
+    }
+
     /// The engine with an index that was loaded.
     fn engine(&self, files: Files, index: LibraryIndex, threads: usize) -> Result<Box<dyn Engine>, IndexError> {
         let alternates = files.alternates().map_err(IndexError::failed)?;
@@ -202,8 +214,7 @@ impl Resident for BwaMemIndexSource {
     }
 
     fn bytes(&self, threads: usize) -> Result<u64, IndexError> {
-        let copy = NewCopy::of(&self.reference, self.options.index(), threads).map_err(IndexError::failed)?;
-        Ok(copy.bytes())
+        Ok(self.new_copy(threads)?.bytes())
     }
 
     fn check(&self, threads: usize) -> Result<(), IndexError> {
@@ -218,8 +229,7 @@ impl Resident for BwaMemIndexSource {
     }
 
     fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError> {
-        let new = NewCopy::of(&self.reference, self.options.index(), threads).map_err(IndexError::failed)?;
-        new.fill(copy).map_err(IndexError::failed)
+        self.new_copy(threads)?.fill(copy).map_err(|error| self.not_copied(error))
     }
 
     fn is_copy(&self, copy: &Path) -> bool {

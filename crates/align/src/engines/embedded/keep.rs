@@ -9,29 +9,31 @@ use zerohop_engine_external::copies::{self, Copy};
 use zerohop_engine_external::{copies_charge, shm};
 use zerohop_model::index::{IndexProvider, Resident, Wanted};
 use zerohop_model::machine::{Bytes, Machine};
-use zerohop_model::plan::{HugePages, Placement};
+use zerohop_model::plan::{HugePages, Pages, Placement};
 use zerohop_plan::{Copies, Engine, Replicas, Request};
 
-/// Moves a copy to huge pages, where /dev/shm has none by itself.
+/// Moves a copy to huge pages.
 ///
 /// # Errors
 /// Why it stays where it is, in words.
 fn move_to_huge_pages(original: &ResidentIndex<'_>, copy: &Copy, placement: &Placement) -> Result<(), String> {
-    if shm::has_huge_pages() {
-        return Ok(());
-    }
-    if placement.nodes.len() > 1 {
-        return Err("the kernel would move all of it to one of its nodes".to_owned());
-    }
-    original.collapse(copy.folder()).map_err(|error| {
-        format!("the kernel does not move it there ({error}), as Linux 6.1 and later do if they have free ones")
-    })
+    let why = match placement.pages == Pages::Interleave && placement.nodes.len() > 1 {
+        true => "the kernel would move all of it to one of its nodes".to_owned(),
+        false => match original.collapse(copy.folder()) {
+            Ok(()) => return Ok(()),
+            Err(error) => {
+                format!("the kernel does not move all of it there ({error}), as Linux 6.1 and later do if they can")
+            }
+        },
+    };
+    // Else what could have some has them already.
+    if shm::has_huge_pages() { Ok(()) } else { Err(why) }
 }
 
 /// What the user should know of a copy on small pages.
 fn note(resident: &dyn Resident, why: &str) -> String {
     format!(
-        "the copy does not lie on huge pages: {why}. Aligning with it takes {} than with a loaded index. An \
+        "not all of the copy lies on huge pages: {why}. Aligning with it takes {} than with a loaded index. An \
          administrator gives /dev/shm huge pages: mount -o remount,huge=within_size /dev/shm. Then remove the copy \
          ('zerohop cache --clear --all') and keep it again.",
         resident.cost_of_small_pages()

@@ -120,7 +120,10 @@ pub(crate) fn attach(
     let copy = match Copy::find(&original, placement) {
         Ok(Kept::None) => return Ok(None),
         Ok(Kept::Stale(folder)) => {
-            return Err(unused(&folder, "the index has changed since it was copied there by 'zerohop index --keep'"));
+            return Err(unused(
+                &folder,
+                "it is not a copy of the index as it is now, and 'zerohop index --keep' makes one",
+            ));
         }
         Ok(Kept::Fresh(copy)) => copy,
         Err(error) => return Err(unused(Path::new(shm::SHM), &error.to_string())),
