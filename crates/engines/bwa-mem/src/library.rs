@@ -119,6 +119,10 @@ impl LibraryIndex {
                 said(Doing::Attaching, || segment::attach_contigs(contigs, start.add(second.0), second.1, true));
                 let found = memory::original(contigs).ok_or_else(unknown)?;
                 memory::set_original(self.index.as_ptr(), found);
+                // What the library finds there must be what was put there: no header tells of this object.
+                if sys::bwa_shim_idx_is_meth(self.index.as_ptr()) == 0 {
+                    return Err(unknown());
+                }
             }
             let has_bases = original.is_none();
             said(Doing::Attaching, || segment::attach(fm, map, segments.first(), has_bases));

@@ -71,11 +71,6 @@ impl CopiedFile {
     pub fn is_unchanged(&self, now: &Metadata) -> bool {
         now.len() == self.bytes && modified(now) == self.modified
     }
-
-    /// Whether it is the same file, too, and no other one in its place.
-    pub fn is_same(&self, now: &Metadata) -> bool {
-        self.is_unchanged(now) && inode(now) == self.inode
-    }
 }
 
 fn modified(metadata: &Metadata) -> (i64, i64) {
