@@ -37,6 +37,9 @@ READ_LENGTH = 150
 REAL_REPEATS = 20
 
 
+# What the simulator is told with --indels.
+INDELS = {"snp": "0.0009", "more": ["--error-at-end", "0.01", "--indels", "0.0001"]}
+
 # --- what is compared -----------------------------------------------------------------------------------------
 
 
@@ -47,10 +50,12 @@ def parse_arguments():
     parser.add_argument("--output", type=words, default=["sam", "bam"], help="sam, bam (default: both)")
     parser.add_argument("--input", type=words, default=["plain", "gz", "bgzf"], help="plain, gz, bgzf (default: all)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
+    parser.add_argument("--indels", action="store_true", help="simulated reads whose errors rise from 0.2 to 1 %% "
+        "along the read, from a sample with an insertion or a deletion behind each 10,000th base")
     parser.add_argument("--level", type=level, default=1, metavar="N|own",
         help="BAM compression level of both, or 'own': what each does by itself (default: %(default)s)")
     parser.add_argument("--arms", type=words, default=["strobealign", "zerohop"],
-        help="two of strobealign, before, zerohop, bwa, bwa-mem; the last is compared with the first")
+        help="of strobealign, before, zerohop, bwa, bwa-mem; the last is compared with the first")
     parser.add_argument("--zerohop", default=os.environ.get("ZEROHOP"),
         help="(default: in the target folder)")
     parser.add_argument("--before", default=None, metavar="PROGRAM",
@@ -108,7 +113,7 @@ def prepare(options, reference, use_indexes=False):
         make(options, plain, lambda names: [unpack(*pair, REAL_REPEATS) for pair in zip(sources, names)])
     else:
         make_reference(options, fasta, reference[3:])
-        make_pairs(options, fasta, plain, options.pairs, READ_LENGTH)
+        make_pairs(options, fasta, plain, options.pairs, READ_LENGTH, **(INDELS if options.indels else {}))
     inputs = {"plain": plain, "gz": [f"{name}.gz" for name in plain], "bgzf": [f"{name}.bgzf.gz" for name in plain]}
     if "gz" in options.input:
         make(options, inputs["gz"], lambda names: [call(["gzip", "-6", "-n", "-c", options.work / name], stdout=out)
@@ -121,7 +126,8 @@ def prepare(options, reference, use_indexes=False):
 
 
 def read_stem(options, reference):
-    return f"{reference}_150" if reference in REAL else f"{reference}_{options.pairs}"
+    simulated = f"{reference}_{options.pairs}" + ("_indels" if options.indels else "")
+    return f"{reference}_150" if reference in REAL else simulated
 
 
 def make_indexes(options, fasta, use_indexes):

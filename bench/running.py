@@ -103,12 +103,12 @@ def make_reference(options, name, bases):
         names[0]]))
 
 
-def make_pairs(options, reference, names, pairs, length=150, snp="0.001"):
-    """Simulated pairs of a reference, in two files."""
+def make_pairs(options, reference, names, pairs, length=150, snp="0.001", more=()):
+    """Simulated pairs of a reference, in two files; `more` are further options of `simulate pairs`."""
     make(options, names, lambda new: call([
         options.simulate, "pairs", "--reference", options.work / reference, "--pairs", pairs, "--length", length,
-        "--insert", "400", "--sd", "50", "--error", "0.002", "--snp", snp, "--seed", "2", "--out1", new[0], "--out2",
-        new[1]]))
+        "--insert", "400", "--sd", "50", "--error", "0.002", "--snp", snp, "--seed", "2", *more, "--out1", new[0],
+        "--out2", new[1]]))
 
 
 # --- programs -------------------------------------------------------------------------------------------------

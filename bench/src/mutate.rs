@@ -48,6 +48,50 @@ pub fn substitute(sequence: &mut [u8], rate: f64, random: &mut Random) -> usize 
     changed
 }
 
+/// Where the bases of a sequence with indels are in the one that it was made from.
+#[derive(Debug, Default)]
+pub struct Shifts {
+    /// From this base on, the other sequence has so many bases more before it.
+    from: Vec<(usize, isize)>,
+}
+
+impl Shifts {
+    /// The position there of the base at `at`; for one that was inserted, of the base behind the insertion.
+    pub fn position(&self, at: usize) -> usize {
+        let before = self.from.partition_point(|&(from, _)| from <= at);
+        let shift = before.checked_sub(1).map_or(0, |last| self.from[last].1);
+        // What was inserted has no place of its own: it is at that of the base behind it.
+        let next = self.from.get(before).map_or(usize::MAX, |&(from, shift)| from.saturating_add_signed(shift));
+        at.saturating_add_signed(shift).min(next)
+    }
+}
+
+/// Inserts and deletes 1 to 6 bases behind a share `rate` of the bases of `sequence`.
+pub fn insert_and_delete(sequence: &mut Vec<u8>, rate: f64, random: &mut Random) -> Shifts {
+    let (mut shifts, mut shift, mut at) = (Shifts::default(), 0, random.failures(rate));
+    if at >= sequence.len() {
+        return shifts;
+    }
+    let (mut changed, mut kept) = (Vec::with_capacity(sequence.len()), 0);
+    while at < sequence.len() {
+        changed.extend_from_slice(&sequence[kept..=at]);
+        kept = at + 1;
+        let length = random.between(1, LONGEST_INDEL);
+        if random.chance(0.5) {
+            kept = (kept + length).min(sequence.len());
+            shift += length as isize;
+        } else {
+            changed.extend((0..length).map(|_| random.base()));
+            shift -= length as isize;
+        }
+        shifts.from.push((changed.len(), shift));
+        at = kept + random.failures(rate);
+    }
+    changed.extend_from_slice(&sequence[kept..]);
+    *sequence = changed;
+    shifts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +120,17 @@ mod tests {
         assert!((98_000..102_000).contains(&out.len()));
         let same = out.iter().filter(|&&base| base == b'C').count() as f64 / out.len() as f64;
         assert!((0.88..0.93).contains(&same), "{same}");
+    }
+
+    #[test]
+    fn shifts_lead_back() {
+        let source: Vec<u8> = (0..20_000).map(|i| b"ACGT"[(i * i / 7 + i) % 4]).collect();
+        let mut changed = source.clone();
+        let shifts = insert_and_delete(&mut changed, 0.002, &mut Random::new(5));
+        assert!((25..60).contains(&shifts.from.len()));
+        let equal = (0..changed.len()).filter(|&at| source.get(shifts.position(at)) == Some(&changed[at])).count();
+        // But for what was inserted.
+        assert!(equal > changed.len() - 120, "{equal} of {}", changed.len());
+        assert!((1..changed.len()).all(|at| shifts.position(at) >= shifts.position(at - 1)));
     }
 }

@@ -1,10 +1,12 @@
 //! Read pairs drawn from a reference. Their names say where they are from:
 //! `sim.N:contig:pos1:strand1:pos2:strand2`, with N and the leftmost positions counted from 1; both mates share it.
 //!
-//! Fragment lengths are normal. Errors are substitutions at one rate everywhere. Qualities have four values, as
-//! newer sequencers write them: `F` mostly, `:` and `,` in between, and `,` or `#` on most of the wrong bases.
+//! Fragment lengths are normal. Errors are substitutions, at a rate that may rise along the read. Qualities have four
+//! values, as newer sequencers write them: `F` mostly, `:` and `,` in between, and `,` or `#` on most of the wrong
+//! bases. With insertions and deletions in the sample, positions are still those of the reference.
 
 use crate::fasta::Contig;
+use crate::mutate::Shifts;
 use crate::random::Random;
 use crate::{mutate, reverse_complement};
 use std::io::{self, Write};
@@ -24,10 +26,14 @@ pub struct Options {
     pub insert: f64,
     /// Standard deviation of that length.
     pub deviation: f64,
-    /// Share of wrong bases.
+    /// Share of wrong bases at the start of a read.
     pub error: f64,
+    /// Share of wrong bases at its end: it rises evenly.
+    pub error_at_end: f64,
     /// Share of bases in which the sample differs from the reference.
     pub snp: f64,
+    /// Share of bases behind which the sample has an insertion or a deletion, of 1 to 6 bases.
+    pub indels: f64,
     /// Same seed, same reads.
     pub seed: u64,
 }
@@ -58,10 +64,12 @@ pub fn write(
 ) -> Result<(), Error> {
     let mut random = Random::new(options.seed);
     contigs.retain(|contig| contig.sequence.len() >= options.length.max(1));
+    let mut of_reference = Vec::new();
     for contig in contigs.iter_mut() {
         mutate::substitute(&mut contig.sequence, options.snp, &mut random);
+        of_reference.push(mutate::insert_and_delete(&mut contig.sequence, options.indels, &mut random));
     }
-    let mut sampler = Sampler::new(contigs, options, random)?;
+    let mut sampler = Sampler::new(contigs, &of_reference, options, random)?;
     let mut reads = [Read::default(), Read::default()];
     for number in 1..=options.pairs {
         let fragment = sampler.fragment()?;
@@ -78,6 +86,7 @@ pub fn write(
 /// Where a pair comes from.
 struct Fragment<'c> {
     contig: &'c Contig,
+    of_reference: &'c Shifts,
     start: usize,
     length: usize,
     /// Whether the first mate is the right one, on the reverse strand.
@@ -90,7 +99,8 @@ impl Fragment<'_> {
     }
 
     fn name(&self, number: u64, read_length: usize) -> String {
-        let (left, right) = (self.start + 1, self.start + self.length - read_length + 1);
+        let starts = [self.start, self.start + self.length - read_length];
+        let [left, right] = starts.map(|start| self.of_reference.position(start) + 1);
         let contig = &self.contig.name;
         if self.flipped {
             format!("sim.{number}:{contig}:{right}:-:{left}:+")
@@ -117,6 +127,7 @@ impl Read {
 
 struct Sampler<'c> {
     contigs: &'c [Contig],
+    of_reference: &'c [Shifts],
     /// Number of the first base of each contig.
     starts: Vec<usize>,
     bases: usize,
@@ -125,7 +136,12 @@ struct Sampler<'c> {
 }
 
 impl<'c> Sampler<'c> {
-    fn new(contigs: &'c [Contig], options: &'c Options, random: Random) -> Result<Self, Error> {
+    fn new(
+        contigs: &'c [Contig],
+        of_reference: &'c [Shifts],
+        options: &'c Options,
+        random: Random,
+    ) -> Result<Self, Error> {
         let mut bases = 0;
         let mut starts = Vec::new();
         for contig in contigs {
@@ -135,7 +151,7 @@ impl<'c> Sampler<'c> {
         if bases == 0 {
             return Err(Error::NoContig(options.length));
         }
-        Ok(Sampler { contigs, starts, bases, options, random })
+        Ok(Sampler { contigs, of_reference, starts, bases, options, random })
     }
 
     fn fragment(&mut self) -> Result<Fragment<'c>, Error> {
@@ -151,11 +167,12 @@ impl<'c> Sampler<'c> {
     /// Contigs are drawn by their length; a fragment longer than its contig is cut to it.
     fn any_fragment(&mut self) -> Fragment<'c> {
         let base = self.random.below(self.bases);
-        let contig = &self.contigs[self.starts.partition_point(|&start| start <= base) - 1];
+        let number = self.starts.partition_point(|&start| start <= base) - 1;
+        let (contig, of_reference) = (&self.contigs[number], &self.of_reference[number]);
         let wanted = self.random.normal(self.options.insert, self.options.deviation).round();
         let length = (wanted.max(0.0) as usize).clamp(self.options.length, contig.sequence.len());
         let start = self.random.below(contig.sequence.len() - length + 1);
-        Fragment { contig, start, length, flipped: self.random.chance(0.5) }
+        Fragment { contig, of_reference, start, length, flipped: self.random.chance(0.5) }
     }
 
     fn read_mates(&mut self, fragment: &Fragment, reads: &mut [Read; 2]) {
@@ -181,11 +198,16 @@ impl<'c> Sampler<'c> {
             read.qualities[at] = if self.random.chance(0.5) { b':' } else { b',' };
             at += 1 + self.random.failures(0.06);
         }
-        let mut at = self.random.failures(self.options.error);
+        let Options { error, error_at_end, .. } = *self.options;
+        let most = error.max(error_at_end);
+        let mut at = self.random.failures(most);
         while at < length {
-            read.bases[at] = self.random.other_base(read.bases[at]);
-            read.qualities[at] = [b',', b',', b'#', b'F'][self.random.below(4)];
-            at += 1 + self.random.failures(self.options.error);
+            let rate = error + (error_at_end - error) * at as f64 / length as f64;
+            if rate == most || self.random.chance(rate / most) {
+                read.bases[at] = self.random.other_base(read.bases[at]);
+                read.qualities[at] = [b',', b',', b'#', b'F'][self.random.below(4)];
+            }
+            at += 1 + self.random.failures(most);
         }
     }
 }
@@ -196,7 +218,17 @@ mod tests {
     use crate::reference::generate;
 
     fn options() -> Options {
-        Options { pairs: 500, length: 100, insert: 300.0, deviation: 30.0, error: 0.0, snp: 0.0, seed: 9 }
+        Options {
+            pairs: 500,
+            length: 100,
+            insert: 300.0,
+            deviation: 30.0,
+            error: 0.0,
+            error_at_end: 0.0,
+            snp: 0.0,
+            indels: 0.0,
+            seed: 9,
+        }
     }
 
     fn simulate(contigs: &[Contig], options: &Options) -> [String; 2] {
@@ -241,7 +273,7 @@ mod tests {
     #[test]
     fn errors_come_at_their_rate() {
         let contigs = [Contig { name: "a".into(), sequence: vec![b'A'; 10_000] }];
-        let [one, two] = simulate(&contigs, &Options { error: 0.02, ..options() });
+        let [one, two] = simulate(&contigs, &Options { error: 0.02, error_at_end: 0.02, ..options() });
         let wrong = |text: &str, right| {
             records(text)
                 .iter()
@@ -252,6 +284,36 @@ mod tests {
         let errors = wrong(&one, 'A') + wrong(&two, 'A');
         // of the wrong bases two in three are neither A nor T
         assert!((1_150..1_550).contains(&errors), "{errors}");
+    }
+
+    #[test]
+    fn errors_rise_along_the_read() {
+        let contigs = [Contig { name: "a".into(), sequence: vec![b'A'; 10_000] }];
+        let [one, _] = simulate(&contigs, &Options { error_at_end: 0.1, ..options() });
+        let wrong = |bases: &str| bases.bytes().filter(|&base| base != bases.as_bytes()[0]).count();
+        let halves = records(&one).iter().fold((0, 0), |(first, second), record| {
+            let (start, end) = record.1.split_at(50);
+            (first + wrong(start), second + wrong(end))
+        });
+        assert!(2 * halves.0 < halves.1 && halves.0 > 300, "{halves:?}");
+    }
+
+    /// Most reads have no indel, and so the bases of the reference.
+    #[test]
+    fn names_are_of_the_reference_behind_indels_too() {
+        let contigs = generate(50_000, 4);
+        let [one, _] = simulate(&contigs, &Options { indels: 0.001, ..options() });
+        let is_equal = |(name, bases, _): &(&str, &str, &str)| {
+            let parts: Vec<&str> = name.split(':').collect();
+            let contig = contigs.iter().find(|contig| contig.name == parts[1]).unwrap();
+            let mut bases = bases.as_bytes().to_vec();
+            if parts[3] == "-" {
+                reverse_complement(&mut bases);
+            }
+            contig.sequence[parts[2].parse::<usize>().unwrap() - 1..].starts_with(&bases)
+        };
+        let equal = records(&one).iter().filter(|record| is_equal(record)).count();
+        assert!((430..480).contains(&equal), "{equal}");
     }
 
     #[test]

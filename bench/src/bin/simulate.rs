@@ -54,12 +54,18 @@ struct PairOptions {
     /// Standard deviation of the fragment's length
     #[arg(long, default_value_t = 50.0)]
     sd: f64,
-    /// Share of wrong bases
+    /// Share of wrong bases at the start of a read
     #[arg(long, default_value_t = 0.002)]
     error: f64,
+    /// Share of wrong bases at its end [default: as at its start]
+    #[arg(long)]
+    error_at_end: Option<f64>,
     /// Share of bases in which the sample differs from the reference
     #[arg(long, default_value_t = 0.001)]
     snp: f64,
+    /// Share of bases behind which the sample has an insertion or a deletion
+    #[arg(long, default_value_t = 0.0)]
+    indels: f64,
     #[arg(long, default_value_t = 2)]
     seed: u64,
     /// FASTQ file for the first mates
@@ -101,7 +107,9 @@ fn make_pairs(options: PairOptions) -> Result<(), String> {
         insert: options.insert,
         deviation: options.sd,
         error: options.error,
+        error_at_end: options.error_at_end.unwrap_or(options.error),
         snp: options.snp,
+        indels: options.indels,
         seed: options.seed,
     };
     pairs::write(&mut contigs, &wanted, &mut out1, &mut out2).map_err(|error| error.to_string())

@@ -13,7 +13,7 @@
 //! 5. [`census_of`] asks the kernel on which node each page of these blocks lies, and how much of it on huge pages.
 //!
 //! [`process_census`] counts where the mappings of another process lie, which places its memory under the policy that
-//! it inherited. [`FileMapping`] maps a file in memory and moves it to huge pages; [`mapped_words`] gives a vector that
+//! it inherited. [`FileMapping`] maps a file in memory and moves it to huge pages; [`mapped`] gives a vector that
 //! is such a mapping.
 //!
 //! When an allocation fails, the program ends with one line, after what [`on_exhausted`] names was done. Inside
@@ -48,7 +48,7 @@ pub use alloc::{LARGE, PlacedAlloc};
 pub use census::{Census, CensusError, census, census_of, census_with};
 pub use exhausted::{fallible, on_exhausted};
 pub use id::PlacementId;
-pub use mapped::{FileMapping, mapped_words, populate};
+pub use mapped::{FileMapping, mapped, populate};
 pub use mask::NodeMask;
 pub use numa_maps::MappedPages;
 pub use placement::{EnteredPlacement, Placed, set_default_huge_pages, unplaced_refused, with_placement};

@@ -118,7 +118,7 @@ fn populate_part(part: &[u8]) {
     }
 }
 
-/// `count` words of a file from `offset` on, mapped to be read. The mapping is counted as a block of the calling
+/// `count` values of a file from `offset` on, mapped to be read. The mapping is counted as a block of the calling
 /// thread's placement, and given back when the vector is dropped.
 ///
 /// # Errors
@@ -127,12 +127,12 @@ fn populate_part(part: &[u8]) {
 /// what the system says.
 ///
 /// # Safety
-/// The vector is never written, nor does its capacity change. While there is it, nobody writes to this part of the
-/// file, nor makes the file shorter.
-pub unsafe fn mapped_words(file: &File, offset: u64, count: usize) -> io::Result<Vec<u64>> {
-    let bytes = count.checked_mul(size_of::<u64>()).filter(|&bytes| bytes >= LARGE);
+/// Any bytes are a `T`, which needs no dropping. The vector is never written, nor does its capacity change. While there
+/// is it, nobody writes to this part of the file, nor makes the file shorter.
+pub unsafe fn mapped<T: Copy>(file: &File, offset: u64, count: usize) -> io::Result<Vec<T>> {
+    let bytes = count.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= LARGE);
     let mapped = bytes.and_then(region::mapped_bytes);
-    let at_page = offset.is_multiple_of(region::page_size() as u64);
+    let at_page = offset.is_multiple_of(region::page_size() as u64) && align_of::<T>() <= region::page_size();
     let (Some(bytes), Some(mapped), true, true) = (bytes, mapped, at_page, is_global_allocator()) else {
         return Err(io::ErrorKind::Unsupported.into());
     };
@@ -141,10 +141,10 @@ pub unsafe fn mapped_words(file: &File, offset: u64, count: usize) -> io::Result
     }
     let start = region::map_file(file.as_raw_fd(), offset, mapped, false)?;
     blocks::remember(start.as_ptr() as usize, mapped, placement::current_id());
-    // SAFETY: `start` begins a mapping of `mapped_bytes(bytes)`, entered as a block: what `PlacedAlloc`, which is the
-    // global allocator, makes for a layout of `bytes` bytes and the alignment of u64, for `bytes` is at least LARGE. So
-    // it takes the mapping back as a block of its own. All bytes are there (the file is as long), any bits are a u64,
-    // and nobody changes them (the caller's promise).
+    // SAFETY: `start` begins a mapping of `mapped_bytes(bytes)`, at a page, entered as a block: what `PlacedAlloc`,
+    // which is the global allocator, makes for a layout of `bytes` bytes and this alignment, for `bytes` is at least
+    // LARGE. So it takes the mapping back as a block of its own. All bytes are there (the file is as long), any bits
+    // are a `T`, and nobody changes them (the caller's promises).
     Ok(unsafe { Vec::from_raw_parts(start.as_ptr().cast(), count, count) })
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
-use zerohop_memory::{FileMapping, LARGE, Placed, PlacedAlloc, mapped_words, populate};
+use zerohop_memory::{FileMapping, LARGE, Placed, PlacedAlloc, mapped, populate};
 use zerohop_model::machine::NodeId;
 use zerohop_model::plan::{HugePages, Pages, Placement};
 
@@ -19,7 +19,7 @@ fn mappings(name: &str) -> usize {
 
 fn words(file: &File, offset: usize, count: usize) -> std::io::Result<Vec<u64>> {
     // SAFETY: no vector below is written or resized, and the file is not changed while there is one.
-    unsafe { mapped_words(file, offset as u64, count) }
+    unsafe { mapped(file, offset as u64, count) }
 }
 
 #[test]

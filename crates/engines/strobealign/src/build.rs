@@ -1,5 +1,5 @@
-//! Builds the tables of strobealign's index: the same tables as its `make_index`, bit for bit (tested), but with all
-//! threads also on one long contig.
+//! Builds the tables of strobealign's index: what its `make_index` makes (tested), but with all threads also on one
+//! long contig.
 //!
 //! 1. The reference is split into stretches; a randstrobe belongs to the stretch in which its first strobe starts, and
 //!    depends on a few hundred bases after it and on none before.
@@ -10,11 +10,15 @@
 //! 4. Those with the same top bits are sorted, each by one thread. (Sorting the table as a whole with rayon's
 //!    `par_sort_unstable` overflowed the stacks of 16 threads for 3.1 Gb; rayon's issues 921 and 1146 tell of it.)
 //! 5. Bucket starts and the filter cut-off are read off the table, in parallel.
+//!
+//! A randstrobe of the table has no top bits of its hash. What lies together in step 3 has the same ones.
 
 use crate::parameters::IndexParameters;
+use crate::randstrobe::{POSITIONS, Randstrobe, TOP_BITS};
 use crate::reference::Reference;
 use crate::sequence;
-use crate::tables::{Randstrobe, Tables, zeroed};
+use crate::starts::BucketStarts;
+use crate::tables::{Tables, zeroed};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use strobealign::seeding::{RandstrobeIterator, SeedingParameters, SyncmerIterator};
@@ -32,9 +36,6 @@ const SORTED: usize = 1 << 14;
 const SORTED_BITS: u32 = 11;
 /// Shares of the stretches for each thread.
 const SHARES: usize = 16;
-
-/// Entries of the table that are read off together.
-const ENTRIES: usize = 1 << 16;
 
 /// A stretch of one contig, by flat positions.
 #[derive(Clone, Copy)]
@@ -57,12 +58,12 @@ fn stretches(reference: &Reference) -> Vec<ContigStretch> {
     contigs.flat_map(split).collect()
 }
 
-/// The randstrobes whose first strobe starts in `stretch`, as they are indexed, in order.
+/// The randstrobes whose first strobe starts in `stretch`, as they are indexed, in order, each with its hash.
 fn randstrobes(
     reference: &Reference,
     parameters: &SeedingParameters,
     stretch: ContigStretch,
-    use_each: &mut dyn FnMut(Randstrobe),
+    use_each: &mut dyn FnMut(u64, Randstrobe),
 ) {
     let ContigStretch { start, end, contig_end } = stretch;
     let syncmer = &parameters.syncmer;
@@ -73,7 +74,8 @@ fn randstrobes(
     let syncmers = SyncmerIterator::new(stretch, syncmer.k, syncmer.s, syncmer.t);
     let all = RandstrobeIterator::new(syncmers, parameters.randstrobe.clone());
     for r in all.take_while(|r| start + r.strobe1_pos < end) {
-        use_each(Randstrobe::new(r.hash, start + r.strobe1_pos, (r.strobe2_pos - r.strobe1_pos) as u8));
+        let distance = (r.strobe2_pos - r.strobe1_pos) as u8;
+        use_each(r.hash, Randstrobe::new(r.hash, start + r.strobe1_pos, distance));
     }
 }
 
@@ -95,100 +97,131 @@ pub(crate) fn build(
     pool: &ThreadPool,
     told: Told<'_>,
 ) -> Result<Tables, Error> {
+    if reference.sequence.len() > POSITIONS {
+        let bases = reference.sequence.len();
+        return Err(Error::Internal(format!(
+            "a reference of {bases} bases: an index holds positions up to {POSITIONS}"
+        )));
+    }
     let parameters = wanted.seeding.clone();
     let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.outline));
-    let table = sorted_randstrobes(reference, &parameters, pool, told)?;
+    let table = SortedTable::new(reference, &parameters, bits, pool, told)?;
     told(MakingNews::Step("making the table of buckets"));
-    let bucket_starts = bucket_starts(&table, bits, pool)?;
-    let filter_cutoff = filter_cutoff(&table, wanted.filter_fraction, pool);
-    Tables::new(parameters, bits, filter_cutoff, (table, bucket_starts), pool.current_num_threads())
+    let bucket_starts = table.bucket_starts(bits, pool)?;
+    let filter_cutoff = table.filter_cutoff(wanted.filter_fraction, pool);
+    Tables::new(parameters, bits, filter_cutoff, (table.randstrobes, bucket_starts), pool.current_num_threads())
 }
 
 /// All randstrobes of the reference, in their order.
-fn sorted_randstrobes(
-    reference: &Reference,
-    parameters: &SeedingParameters,
-    pool: &ThreadPool,
-    told: Told<'_>,
-) -> Result<Vec<Randstrobe>, Error> {
-    // A syncmer begins every few bases.
-    let bits = (reference.sequence.len() / 4 / SORTED).max(1).ilog2().min(SORTED_BITS);
-    let bucket = |randstrobe: &Randstrobe| (randstrobe.hash() >> 1 >> (63 - bits)) as usize;
-    let stretches = stretches(reference);
-    let share = stretches.len().div_ceil(SHARES * pool.current_num_threads()).max(1);
-    let count = |stretches: &[ContigStretch]| {
-        let mut counts = vec![0; 1 << bits];
-        stretches.iter().for_each(|stretch| {
-            randstrobes(reference, parameters, *stretch, &mut |randstrobe| counts[bucket(&randstrobe)] += 1);
-        });
-        counts
-    };
-    told(MakingNews::Step("counting seeds"));
-    let counts: Counts = pool.install(|| stretches.par_chunks(share).map(count).collect());
-    // The threads below are the first to write them.
-    let mut table = zeroed::<Randstrobe>(counts.iter().flatten().sum())?;
-    told(MakingNews::Step("writing seeds to their places"));
-    let pieces = buckets::pieces(&mut table, &counts);
-    pool.install(|| {
-        stretches.par_chunks(share).zip(pieces).for_each(|(stretches, mut pieces)| {
+struct SortedTable {
+    randstrobes: Vec<Randstrobe>,
+    /// Top bits of a hash that choose the group of its randstrobe.
+    group_bits: u32,
+    /// Where each group starts in the table; one more at the end.
+    group_starts: Vec<usize>,
+}
+
+impl SortedTable {
+    fn new(
+        reference: &Reference,
+        parameters: &SeedingParameters,
+        bits: u8,
+        pool: &ThreadPool,
+        told: Told<'_>,
+    ) -> Result<Self, Error> {
+        // A syncmer begins every few bases.
+        let wanted = (reference.sequence.len() / 4 / SORTED).max(1).ilog2();
+        // A bucket is never in two groups.
+        let group_bits = wanted.clamp(TOP_BITS, SORTED_BITS).min(u32::from(bits));
+        let group = |hash: u64| (hash >> (u64::BITS - group_bits)) as usize;
+        let stretches = stretches(reference);
+        let share = stretches.len().div_ceil(SHARES * pool.current_num_threads()).max(1);
+        let count = |stretches: &[ContigStretch]| {
+            let mut counts = vec![0; 1 << group_bits];
             stretches.iter().for_each(|stretch| {
-                randstrobes(reference, parameters, *stretch, &mut |randstrobe| {
-                    if let Some(slot) = pieces[bucket(&randstrobe)].next() {
-                        *slot = randstrobe;
-                    }
+                randstrobes(reference, parameters, *stretch, &mut |hash, _| counts[group(hash)] += 1);
+            });
+            counts
+        };
+        told(MakingNews::Step("counting seeds"));
+        let counts: Counts = pool.install(|| stretches.par_chunks(share).map(count).collect());
+        // The threads below are the first to write them.
+        let mut table = zeroed::<Randstrobe>(counts.iter().flatten().sum())?;
+        told(MakingNews::Step("writing seeds to their places"));
+        let pieces = buckets::pieces(&mut table, &counts);
+        pool.install(|| {
+            stretches.par_chunks(share).zip(pieces).for_each(|(stretches, mut pieces)| {
+                stretches.iter().for_each(|stretch| {
+                    randstrobes(reference, parameters, *stretch, &mut |hash, randstrobe| {
+                        if let Some(slot) = pieces[group(hash)].next() {
+                            *slot = randstrobe;
+                        }
+                    });
                 });
             });
         });
-    });
-    told(MakingNews::Step("sorting seeds"));
-    let sorted = buckets::cut(&mut table, &counts);
-    pool.install(|| sorted.into_par_iter().for_each(<[Randstrobe]>::sort_unstable));
-    Ok(table)
-}
-
-/// `starts[b]` is the position of the first randstrobe whose hash has top bits of `b` or more. Each piece of the table
-/// gives the starts of the buckets that begin in it.
-fn bucket_starts(table: &[Randstrobe], bits: u8, pool: &ThreadPool) -> Result<Vec<usize>, Error> {
-    let bucket_of = |randstrobe: &Randstrobe| (randstrobe.hash() >> (64 - bits)) as usize;
-    let mut starts = zeroed((1usize << bits) + 1)?;
-    let (mut work, mut rest, mut first) = (Vec::new(), &mut starts[..], 0);
-    for (i, entries) in table.chunks(ENTRIES).enumerate() {
-        let end = entries.last().map_or(first, |last| bucket_of(last) + 1);
-        let (given, behind) = std::mem::take(&mut rest).split_at_mut(end - first);
-        work.push((i * ENTRIES, entries, first, given));
-        (rest, first) = (behind, end);
+        told(MakingNews::Step("sorting seeds"));
+        let groups = buckets::cut(&mut table, &counts);
+        let mut group_starts = vec![0];
+        for group in &groups {
+            group_starts.push(group_starts[group_starts.len() - 1] + group.len());
+        }
+        pool.install(|| groups.into_par_iter().for_each(<[Randstrobe]>::sort_unstable));
+        // Without any stretch there are no groups.
+        group_starts.resize((1 << group_bits) + 1, table.len());
+        Ok(SortedTable { randstrobes: table, group_bits, group_starts })
     }
-    rest.fill(table.len());
-    pool.install(|| {
-        work.into_par_iter().for_each(|(at, entries, first, starts)| {
-            let mut given = 0;
-            for (position, randstrobe) in (at..).zip(entries) {
-                let end = (bucket_of(randstrobe) + 1).saturating_sub(first);
-                if given < end {
-                    starts[given..end].fill(position);
-                    given = end;
-                }
-            }
-        });
-    });
-    Ok(starts)
-}
 
-/// How often a hash may occur before it is filtered: such that this part of distinct hashes occurs more often, within
-/// 30 to 100 (strobealign, `make_index`).
-fn filter_cutoff(table: &[Randstrobe], fraction: f64, pool: &ThreadPool) -> usize {
-    let add = |a: Occurring, b: Occurring| std::array::from_fn(|i| a[i] + b[i]);
-    let occurring = pool.install(|| {
-        let starts = (0..table.len()).into_par_iter().step_by(ENTRIES);
-        starts.map(|start| occurring(table, start)).reduce(|| [0; MOST + 1], add)
-    });
-    let wanted = (occurring[1] as f64 * fraction) as usize;
-    let mut total = 0;
-    let cutoff = (1..=MOST).rev().find(|&count| {
-        total += occurring[count];
-        total >= wanted
-    });
-    cutoff.unwrap_or(1).clamp(30, 100)
+    /// Where each group starts, and its randstrobes.
+    fn groups(&self) -> impl IndexedParallelIterator<Item = (usize, &[Randstrobe])> {
+        self.group_starts.par_windows(2).map(|ends| (ends[0], &self.randstrobes[ends[0]..ends[1]]))
+    }
+
+    /// The starts of the buckets that these top bits of the hashes choose. Each group gives those of its own.
+    fn bucket_starts(&self, bits: u8, pool: &ThreadPool) -> Result<BucketStarts, Error> {
+        let in_group = u32::from(bits) - self.group_bits;
+        // The top bits that a randstrobe has not are those of its group, too.
+        let bucket = |randstrobe: &Randstrobe| (randstrobe.hash() << self.group_bits >> 1 >> (63 - in_group)) as usize;
+        let mut low = zeroed::<u32>((1 << bits) + 1)?;
+        if let Some(last) = low.last_mut() {
+            *last = self.randstrobes.len() as u32;
+        }
+        pool.install(|| {
+            low.par_chunks_exact_mut(1 << in_group).zip(self.groups()).for_each(|(starts, (first, group))| {
+                let mut given = 0;
+                for (position, randstrobe) in (first..).zip(group) {
+                    let end = bucket(randstrobe) + 1;
+                    if given < end {
+                        starts[given..end].fill(position as u32);
+                        given = end;
+                    }
+                }
+                starts[given..].fill((first + group.len()) as u32);
+            });
+        });
+        // What begins at such a position or behind it is what lies behind the bucket of the one before.
+        let carry = |position: usize| {
+            let group = self.group_starts.partition_point(|&start| start < position) - 1;
+            (group << in_group) + bucket(&self.randstrobes[position - 1]) + 1
+        };
+        let carries = (1..=self.randstrobes.len() >> u32::BITS).map(|carried| carry(carried << u32::BITS));
+        Ok(BucketStarts::new(low, carries.collect()))
+    }
+
+    /// How often a hash may occur before it is filtered: such that this part of distinct hashes occurs more often,
+    /// within 30 to 100 (strobealign, `make_index`).
+    fn filter_cutoff(&self, fraction: f64, pool: &ThreadPool) -> usize {
+        let add = |a: Occurring, b: Occurring| std::array::from_fn(|i| a[i] + b[i]);
+        let none = || [0; MOST + 1];
+        let occurring = pool.install(|| self.groups().map(|(_, group)| occurring(group)).reduce(none, add));
+        let wanted = (occurring[1] as f64 * fraction) as usize;
+        let mut total = 0;
+        let cutoff = (1..=MOST).rev().find(|&count| {
+            total += occurring[count];
+            total >= wanted
+        });
+        cutoff.unwrap_or(1).clamp(30, 100)
+    }
 }
 
 /// What occurs more often is counted as if it occurred so often.
@@ -197,20 +230,14 @@ const MOST: usize = 1000;
 /// How many hashes occur how often; at 1, as in strobealign, all distinct ones.
 type Occurring = [usize; MOST + 1];
 
-/// Of the hashes whose first randstrobe lies in the piece of the table that starts there.
-fn occurring(table: &[Randstrobe], start: usize) -> Occurring {
+/// Of the hashes of a group.
+fn occurring(group: &[Randstrobe]) -> Occurring {
     let mut occurring = [0; MOST + 1];
-    let end = (start + ENTRIES).min(table.len());
-    let before = start.checked_sub(1).map(|before| table[before].hash());
-    let mut at = start + table[start..].iter().take_while(|randstrobe| Some(randstrobe.hash()) == before).count();
-    while at < end {
-        let hash = table[at].hash();
-        let count = table[at..].iter().take_while(|randstrobe| randstrobe.hash() == hash).count();
+    for equal in group.chunk_by(|one, other| one.hash() == other.hash()) {
         occurring[1] += 1;
-        if count > 1 {
-            occurring[count.min(MOST)] += 1;
+        if equal.len() > 1 {
+            occurring[equal.len().min(MOST)] += 1;
         }
-        at += count;
     }
     occurring
 }

@@ -2,8 +2,8 @@
 //!
 //! Layout, little-endian: a first part that starts with [`MAGIC`], the format version (u32), the length of the
 //! description (u32) and its XXH3 (u64), followed by the description as JSON; then three sections, each at a multiple
-//! of [`PAGE`] bytes so that it can be mapped: the reference (2 bits per base, four to a byte), the randstrobes (16
-//! bytes each) and the bucket starts (8 bytes each). Each section is covered by the XXH3 of each of its pieces of 8
+//! of [`PAGE`] bytes so that it can be mapped: the reference (2 bits per base, four to a byte), the randstrobes (12
+//! bytes each) and the bucket starts (4 bytes each). Each section is covered by the XXH3 of each of its pieces of 8
 //! MiB.
 //!
 //! A file is written under a temporary name and renamed when it is complete. It is refused when it is of another
@@ -12,10 +12,13 @@
 
 use crate::parameters::IndexParameters;
 use crate::pieces::{PIECE, share};
+use crate::randstrobe::Randstrobe;
 use crate::reference::Reference;
 use crate::sequence::Sequence;
-use crate::tables::{Randstrobe, Tables, from_words, mapped, zeroed};
+use crate::starts::BucketStarts;
+use crate::tables::{Tables, mapped, zeroed};
 use crate::{Strobealign, VERSION};
+use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::ErrorKind;
@@ -31,7 +34,7 @@ use zerohop_process::NewFile;
 /// The first bytes of an index file.
 pub const MAGIC: [u8; 8] = *b"ZHINDEX\n";
 /// The version of the format of index files that this program reads and writes.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 /// Alignment of the sections: a page of any system we know.
 pub const PAGE: u64 = 1 << 16;
 
@@ -84,9 +87,9 @@ pub(crate) struct FileSection {
 }
 
 impl FileSection {
-    /// The words that it takes in memory. It ends before the file does, or with a whole word.
-    fn words(&self) -> usize {
-        (self.bytes as usize).div_ceil(size_of::<u64>())
+    /// The values that it has, the last of which may be cut off.
+    fn count<T>(&self) -> usize {
+        (self.bytes as usize).div_ceil(size_of::<T>())
     }
 }
 
@@ -109,6 +112,9 @@ struct Description {
     sequence: FileSection,
     randstrobes: FileSection,
     bucket_starts: FileSection,
+    /// The first buckets that start at 2^32 and its multiples, or behind them: the section has 32 bits of each start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    carries: Vec<usize>,
 }
 
 /// The name of the index file with these parameters of the reference at `path`.
@@ -208,7 +214,7 @@ impl Strobealign {
         let sequence: &[u8] = bytemuck::cast_slice(self.reference.sequence.words());
         let sequence = writer.section(&sequence[..packed_bytes(self.reference.sequence.len())])?;
         let randstrobes = writer.section(bytemuck::cast_slice(randstrobes))?;
-        let bucket_starts = writer.section(bytemuck::cast_slice(bucket_starts))?;
+        let bucket_starts = writer.section(bytemuck::cast_slice(bucket_starts.low()))?;
         let mut sections = [Some(sequence), Some(randstrobes), Some(bucket_starts)].into_iter();
         let empty = || FileSection { offset: 0, bytes: 0, piece_xxh3: Vec::new() };
         let json = self.description(reference, |_| sections.next().flatten().unwrap_or_else(empty));
@@ -241,7 +247,8 @@ impl Strobealign {
             contigs: self.reference.contigs.iter().map(|c| (c.name.clone(), c.length)).collect(),
             sequence: section(packed_bytes(self.reference.sequence.len())),
             randstrobes: section(size_of_val(&self.tables.randstrobes[..])),
-            bucket_starts: section(size_of_val(&self.tables.bucket_starts[..])),
+            bucket_starts: section(size_of_val(self.tables.bucket_starts.low())),
+            carries: self.tables.bucket_starts.carries().to_vec(),
         };
         serde_json::to_vec(&description).map_err(std::io::Error::other)
     }
@@ -257,7 +264,7 @@ impl Strobealign {
         parameters: &IndexParameters,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
-        Strobealign::load_with(&Loader::open(path)?, reference, parameters, threads, Loader::read_words)
+        Strobealign::load_with(&Loader::open(path)?, reference, parameters, threads, Loader::read)
     }
 
     /// The same of a copy of an index file that lies in memory (`resident::fill`): its tables are mapped, not read, and
@@ -271,7 +278,7 @@ impl Strobealign {
         parameters: &IndexParameters,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
-        Strobealign::load_with(&Loader::open(copy)?, reference, parameters, threads, Loader::map_words)
+        Strobealign::load_with(&Loader::open(copy)?, reference, parameters, threads, Loader::map)
     }
 
     fn load_with(
@@ -279,11 +286,11 @@ impl Strobealign {
         reference: Option<&Path>,
         parameters: &IndexParameters,
         threads: usize,
-        words: impl FnOnce(&Loader, usize) -> Result<SectionWords, IndexFileError>,
+        get: impl FnOnce(&Loader, usize) -> Result<Sections, IndexFileError>,
     ) -> Result<Self, IndexFileError> {
         loader.check_reference(reference, threads)?;
         loader.check_parameters(parameters)?;
-        let SectionWords { sequence, randstrobes, bucket_starts } = words(loader, threads)?;
+        let Sections { sequence, randstrobes, bucket_starts } = get(loader, threads)?;
         let reference = loader.reference(sequence)?;
         let tables = loader.tables(randstrobes, bucket_starts)?;
         let Description { bits, filter_cutoff, .. } = loader.description;
@@ -298,10 +305,10 @@ fn packed_bytes(bases: usize) -> usize {
 }
 
 /// The sections as they come from a file.
-struct SectionWords {
+struct Sections {
     sequence: Vec<u64>,
-    randstrobes: Vec<u64>,
-    bucket_starts: Vec<u64>,
+    randstrobes: Vec<Randstrobe>,
+    bucket_starts: Vec<u32>,
 }
 
 pub(crate) struct Loader {
@@ -411,55 +418,58 @@ impl Loader {
     }
 
     /// Reads everything. All memory is taken by the calling thread, so it is placed where that one wants it.
-    fn read_words(&self, threads: usize) -> Result<SectionWords, IndexFileError> {
+    fn read(&self, threads: usize) -> Result<Sections, IndexFileError> {
+        let Description { sequence: bases, randstrobes: seeds, bucket_starts: starts, .. } = &self.description;
         // The readers are the first to write it.
-        let [mut sequence, mut randstrobes, mut bucket_starts] = [Vec::new(), Vec::new(), Vec::new()];
-        let mut all = Vec::new();
-        for (section, words) in self.sections().into_iter().zip([&mut sequence, &mut randstrobes, &mut bucket_starts]) {
-            *words = zeroed(section.words())?;
-            all.extend(section_pieces(section, words));
-        }
+        let mut sequence = zeroed(bases.count::<u64>())?;
+        let mut randstrobes = zeroed(seeds.count::<Randstrobe>())?;
+        let mut bucket_starts = zeroed(starts.count::<u32>())?;
+        let all = section_pieces(bases, &mut sequence).chain(section_pieces(seeds, &mut randstrobes));
+        let all = all.chain(section_pieces(starts, &mut bucket_starts)).collect();
         share(all, threads, |(section, i, piece)| self.read_piece(section, i, piece))?;
-        Ok(SectionWords { sequence, randstrobes, bucket_starts })
+        Ok(Sections { sequence, randstrobes, bucket_starts })
     }
 
     /// Maps everything. The pages are asked for by all threads, so that nobody has to wait for one when reads are
     /// aligned.
-    fn map_words(&self, threads: usize) -> Result<SectionWords, IndexFileError> {
-        let [sequence, randstrobes, bucket_starts] = self.sections().map(|section| self.map(section));
-        let words = SectionWords { sequence: sequence?, randstrobes: randstrobes?, bucket_starts: bucket_starts? };
-        for words in [&words.sequence, &words.randstrobes, &words.bucket_starts] {
-            zerohop_memory::populate(bytemuck::cast_slice(words), threads);
-        }
-        Ok(words)
+    fn map(&self, threads: usize) -> Result<Sections, IndexFileError> {
+        let Description { sequence, randstrobes, bucket_starts, .. } = &self.description;
+        let sections = Sections {
+            sequence: self.map_section(sequence)?,
+            randstrobes: self.map_section(randstrobes)?,
+            bucket_starts: self.map_section(bucket_starts)?,
+        };
+        zerohop_memory::populate(bytemuck::cast_slice(&sections.sequence), threads);
+        zerohop_memory::populate(bytemuck::cast_slice(&sections.randstrobes), threads);
+        zerohop_memory::populate(bytemuck::cast_slice(&sections.bucket_starts), threads);
+        Ok(sections)
     }
 
     /// A section as a mapping, or, where it is too small for one, read.
-    fn map(&self, section: &FileSection) -> Result<Vec<u64>, IndexFileError> {
-        match mapped(&self.file, section.offset, section.words()) {
+    fn map_section<T: Pod>(&self, section: &FileSection) -> Result<Vec<T>, IndexFileError> {
+        match mapped(&self.file, section.offset, section.count::<T>()) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             other => return other.map_err(|source| self.io(source)),
         }
-        let mut words = zeroed(section.words())?;
-        section_pieces(section, &mut words).try_for_each(|(section, i, piece)| self.read_piece(section, i, piece))?;
-        Ok(words)
+        let mut values = zeroed(section.count::<T>())?;
+        section_pieces(section, &mut values).try_for_each(|(section, i, piece)| self.read_piece(section, i, piece))?;
+        Ok(values)
     }
 
     /// The two tables, if they fit together.
     fn tables(
         &self,
-        randstrobes: Vec<u64>,
-        bucket_starts: Vec<u64>,
-    ) -> Result<(Vec<Randstrobe>, Vec<usize>), IndexFileError> {
-        let Description { bits, .. } = &self.description;
-        let randstrobes = from_words(randstrobes);
-        // On the systems that strobealign can index a genome on, a usize is a u64: the cast costs nothing.
-        let bucket_starts: Vec<usize> =
-            bytemuck::allocation::try_cast_vec(bucket_starts).map_err(|_| self.unusable("it needs a 64-bit system"))?;
-        let inconsistent = !(8..=31).contains(bits)
-            || bucket_starts.len() != (1 << bits) + 1
-            || bucket_starts.last() != Some(&randstrobes.len());
-        if inconsistent {
+        randstrobes: Vec<Randstrobe>,
+        bucket_starts: Vec<u32>,
+    ) -> Result<(Vec<Randstrobe>, BucketStarts), IndexFileError> {
+        let Description { bits, carries, .. } = &self.description;
+        let starts = bucket_starts.len();
+        let bucket_starts = BucketStarts::new(bucket_starts, carries.clone());
+        let is_consistent = (8..=31).contains(bits)
+            && starts == (1 << bits) + 1
+            && carries.len() == randstrobes.len() >> u32::BITS
+            && bucket_starts.end() == Some(randstrobes.len());
+        if !is_consistent {
             return Err(self.unusable("its tables do not fit together"));
         }
         Ok((randstrobes, bucket_starts))
@@ -479,12 +489,12 @@ impl Loader {
 }
 
 /// The pieces of the memory of a section, with their numbers.
-fn section_pieces<'s>(
+fn section_pieces<'s, T: Pod>(
     section: &'s FileSection,
-    words: &'s mut [u64],
+    values: &'s mut [T],
 ) -> impl Iterator<Item = (&'s FileSection, usize, &'s mut [u8])> {
-    // The last word of the reference may be cut off.
-    let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(words)[..section.bytes as usize];
+    // The last value may be cut off.
+    let bytes = &mut bytemuck::cast_slice_mut::<T, u8>(values)[..section.bytes as usize];
     bytes.chunks_mut(PIECE).enumerate().map(move |(i, piece)| (section, i, piece))
 }
 
@@ -605,7 +615,7 @@ mod tests {
             bytes
         };
         assert_eq!(refused(&changed(0), "x", 150), format!("it is not an index of zerohop{unknown}"));
-        let version = "it has version 3 of the format, and this zerohop reads 2";
+        let version = "it has version 2 of the format, and this zerohop reads 3";
         assert_eq!(refused(&changed(8), "x", 150), format!("{version}{unknown}"));
         assert_eq!(refused(&changed(100), "x", 150), format!("its description is damaged{unknown}"));
         let mut longer = good.clone();

@@ -1,11 +1,11 @@
 //! From the seeds of a read to anchors: the places of the reference that share a seed with it. The rules are those of
 //! strobealign's `find_hits` and `hits_to_anchors`; what it looks up and never uses is not looked up.
 
+use crate::randstrobe::{BELOW_TOP, HELD};
 use crate::seeds::Seeds;
 use crate::tables::Tables;
 use std::ops::Range;
 use strobealign::chainer::Anchor;
-use strobealign::index::REF_RANDSTROBE_HASH_MASK;
 use strobealign::mcsstrategy::McsStrategy;
 use strobealign::seeding::QueryRandstrobe;
 
@@ -121,14 +121,18 @@ impl<'e> Finder<'e> {
         let Tables { randstrobes, filter_cutoff, parameters, .. } = self.tables;
         let mask = parameters.randstrobe.main_hash_mask;
         let (bucket, hash) = (self.tables.bucket(randstrobe.hash), randstrobe.hash & mask);
-        let entry = self.tables.lower_bound(bucket.clone(), hash & REF_RANDSTROBE_HASH_MASK);
-        let is_equal = |entry: usize| randstrobes.get(entry).is_some_and(|found| found.hash() & mask == hash);
+        let entry = self.tables.lower_bound(bucket.clone(), hash);
+        let is_equal =
+            |entry: usize| randstrobes.get(entry).is_some_and(|found| found.hash() & mask == hash & BELOW_TOP);
         if entry >= bucket.end || !is_equal(entry) {
             return;
         }
         let further = entry.saturating_add(*filter_cutoff);
-        // What lies in another bucket is not looked at where it must have another hash: it is not in the cache.
-        let is_filtered = (further < bucket.end || !self.partial_is_in_bucket) && is_equal(further);
+        let is_filtered = match self.partial_is_in_bucket {
+            // What lies in another bucket has another hash.
+            true => further < bucket.end && is_equal(further),
+            false => further < self.end_of_partial(hash, mask),
+        };
         self.hits.push(SeedHit { seed, entry, is_partial: true, is_filtered });
     }
 
@@ -138,7 +142,7 @@ impl<'e> Finder<'e> {
         // Counts no further than matters.
         let count = |hash: u64, first: usize| {
             let end = tables.bucket(hash).end.min(first.saturating_add(most).saturating_add(1));
-            tables.run_length(first..end, hash & REF_RANDSTROBE_HASH_MASK, REF_RANDSTROBE_HASH_MASK)
+            tables.run_length(first..end, hash, HELD)
         };
         let forward = count(randstrobe.hash, entry);
         // Most buckets are too small to hold as many as matter.
@@ -198,15 +202,12 @@ impl<'e> Finder<'e> {
     fn count(&self, randstrobe: &QueryRandstrobe, hit: &SeedHit) -> usize {
         let tables = self.tables;
         let equal = |hash: u64, mask: u64| {
-            let (bucket, hash) = (tables.bucket(hash), hash & mask & REF_RANDSTROBE_HASH_MASK);
-            tables.run_length(tables.lower_bound(bucket.clone(), hash)..bucket.end, hash, mask)
+            let bucket = tables.bucket(hash);
+            tables.run_length(tables.lower_bound(bucket.clone(), hash & mask)..bucket.end, hash, mask)
         };
         match hit.is_partial {
             true => equal(randstrobe.hash, tables.parameters.randstrobe.main_hash_mask),
-            false => {
-                equal(randstrobe.hash, REF_RANDSTROBE_HASH_MASK)
-                    + equal(randstrobe.hash_revcomp, REF_RANDSTROBE_HASH_MASK)
-            }
+            false => equal(randstrobe.hash, HELD) + equal(randstrobe.hash_revcomp, HELD),
         }
     }
 
@@ -215,8 +216,8 @@ impl<'e> Finder<'e> {
     fn add_full(&self, randstrobe: &QueryRandstrobe, entry: usize, anchors: &mut Vec<Anchor>) {
         let (tables, k) = (self.tables, self.tables.k());
         let (start, second_start) = (randstrobe.start, randstrobe.end - k);
-        let hash = randstrobe.hash & REF_RANDSTROBE_HASH_MASK;
-        let entries = tables.randstrobes.get(entry..tables.bucket(hash).end).unwrap_or_default();
+        let hash = randstrobe.hash & HELD;
+        let entries = tables.randstrobes.get(entry..tables.bucket(randstrobe.hash).end).unwrap_or_default();
         let mut least = usize::MAX;
         for found in entries.iter().take_while(|found| found.hash() == hash) {
             let (position, second) = (found.position(), found.second_position());
@@ -229,20 +230,26 @@ impl<'e> Finder<'e> {
         }
     }
 
+    /// Behind the last entry with these bits under `mask`, which is of top bits, fewer than choose a bucket.
+    fn end_of_partial(&self, hash: u64, mask: u64) -> usize {
+        self.tables.bucket(hash | !mask).end
+    }
+
     /// Each place with this first strobe in this orientation.
     fn add_partial(&self, randstrobe: &QueryRandstrobe, entry: usize, anchors: &mut Vec<Anchor>) {
         let Tables { randstrobes, parameters, .. } = self.tables;
         let mask = parameters.randstrobe.forward_main_hash_mask;
         let (bucket, hash) = (self.tables.bucket(randstrobe.hash), randstrobe.hash & mask);
-        let first = self.tables.lower_bound(entry..bucket.end, hash & REF_RANDSTROBE_HASH_MASK);
-        if first >= bucket.end || randstrobes[first].hash() & mask != hash {
+        let first = self.tables.lower_bound(entry..bucket.end, hash);
+        let Some(found) = randstrobes.get(first).filter(|_| first < bucket.end) else { return };
+        if found.hash() & mask != hash & BELOW_TOP {
             return;
         }
         // With few bits for the first strobe, they go on in the next bucket.
-        let end = if self.partial_is_in_bucket { bucket.end } else { randstrobes.len() };
+        let end = if self.partial_is_in_bucket { bucket.end } else { self.end_of_partial(hash, mask) };
         // As there: with no bits for the second strobe, the mask has one of the distance.
-        let masked = randstrobes[first].hash_and_distance() & mask;
-        let entries = randstrobes[first..end].iter();
+        let masked = found.hash_and_distance() & mask;
+        let entries = randstrobes.get(first..end).unwrap_or_default().iter();
         let equal = entries.take_while(|found| found.hash_and_distance() & mask == masked);
         anchors.extend(equal.map(|found| Anchor::new(found.position(), randstrobe.start)));
     }
@@ -251,8 +258,8 @@ impl<'e> Finder<'e> {
 /// The first entry with this hash.
 #[inline(always)]
 fn find_full(tables: &Tables, hash: u64) -> usize {
-    let (bucket, hash) = (tables.bucket(hash), hash & REF_RANDSTROBE_HASH_MASK);
+    let bucket = tables.bucket(hash);
     let entry = tables.lower_bound(bucket.clone(), hash);
-    let is_found = entry < bucket.end && tables.randstrobes.get(entry).is_some_and(|found| found.hash() == hash);
+    let is_found = entry < bucket.end && tables.randstrobes.get(entry).is_some_and(|found| found.hash() == hash & HELD);
     if is_found { entry } else { NONE }
 }

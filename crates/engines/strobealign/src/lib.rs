@@ -33,12 +33,14 @@ mod parameters;
 mod pieces;
 mod provider;
 mod query;
+mod randstrobe;
 mod records;
 mod reference;
 mod resident;
 mod seeds;
 mod sequence;
 mod single;
+mod starts;
 mod tables;
 #[cfg(test)]
 mod twin;

@@ -16,8 +16,8 @@ use zerohop_model::index::{
 use zerohop_model::machine::Bytes;
 use zerohop_process::quoted;
 
-/// Bytes of the index per base, with some to spare (measured: 4.1 to 4.2).
-const INDEX_BYTES_PER_BASE: f64 = 4.3;
+/// Bytes of the index per base, with some to spare (measured: 2.9 of random bases, 3.75 of human ones).
+const INDEX_BYTES_PER_BASE: f64 = 3.8;
 /// What an index takes in memory of what its file has: the coarse hashes are made when it is loaded.
 const MEMORY_PER_FILE: f64 = 1.03;
 /// The part of an estimate that an index has at least: lines end, and some FASTA shrinks less.
@@ -133,7 +133,7 @@ impl StrobealignIndexSource {
             Some(path) => length(path).unwrap_or(0),
             None => {
                 let bases = estimated_bases(reference) as f64;
-                let buckets = parameters.bits.map_or(0, |bits| (size_of::<u64>() as u64) << bits);
+                let buckets = parameters.bits.map_or(0, |bits| (size_of::<u32>() as u64) << bits);
                 (bases * INDEX_BYTES_PER_BASE * parameters.density()) as u64 + buckets
             }
         };

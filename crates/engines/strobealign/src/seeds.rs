@@ -3,34 +3,50 @@
 //! is a loop over an array, so that hashes are computed side by side, and all memory is kept. The loops are compiled
 //! for several sets of instructions, of which the best one is chosen at run time (`wide`).
 
-use crate::sequence::CODES;
 use strobealign::seeding::strobes::Randstrobe;
 use strobealign::seeding::{QueryRandstrobe, RandstrobeParameters, SeedingParameters};
 
 /// The randstrobes of one read, of both orientations.
 pub(crate) type Seeds = [Vec<QueryRandstrobe>; 2];
 
-/// A syncmer of a read.
-#[derive(Debug, Clone, Copy)]
-struct Syncmer {
-    hash: u64,
-    is_forward: bool,
-    position: usize,
-}
-
 /// Makes seeds; the arrays are its scratch.
 #[derive(Debug, Default)]
 pub(crate) struct Seeder {
-    /// Of one run of bases: the 32 bases that end at each, and the s-mer that starts at each, the smaller one of both
-    /// strands, then its hash.
-    ends: Vec<u64>,
+    ends: Ends,
+    /// Of one run of bases: the hash of the s-mer that starts at each, the smaller one of both strands.
     smers: Vec<u64>,
-    minima: Vec<u64>,
-    /// Of a run, the k-mers that are syncmers.
+    /// The smallest of some hashes from each on, and room for those of more.
+    minima: [Vec<u64>; 2],
+    /// Of a run, where the k-mers start that are syncmers, and these.
     places: Vec<usize>,
-    /// Of the whole read.
-    syncmers: Vec<Syncmer>,
+    kmers: Vec<u64>,
+    syncmers: Syncmers,
 }
+
+/// The last bases before each base of a run, two bits each, the base itself in the lowest bits: of 1, 2, 4, ... 32
+/// bases. At the start there are A instead, as many as are looked back for.
+#[derive(Debug, Default)]
+struct Ends {
+    of_1: Vec<u8>,
+    of_2: Vec<u8>,
+    of_4: Vec<u8>,
+    of_8: Vec<u16>,
+    of_16: Vec<u32>,
+    of_32: Vec<u64>,
+}
+
+/// Of the whole read.
+#[derive(Debug, Default)]
+struct Syncmers {
+    hashes: Vec<u64>,
+    positions: Vec<u64>,
+    are_forward: Vec<bool>,
+}
+
+/// So many syncmers are looked at side by side.
+const LANES: usize = 8;
+/// The position of what is no syncmer, behind all others.
+const NOWHERE: u64 = u64::MAX;
 
 /// XXH64 of eight bytes, as strobealign hashes k-mers and s-mers.
 #[inline(always)]
@@ -73,23 +89,21 @@ impl Seeder {
             return;
         }
         self.find_syncmers(read, parameters);
-        self.syncmers.iter().map(|syncmer| syncmer.hash).for_each(on_strobe);
+        self.syncmers.hashes.iter().copied().for_each(on_strobe);
         let k = parameters.syncmer.k;
-        randstrobes(&self.syncmers, &parameters.randstrobe, k, &mut seeds[0]);
-        // Syncmers are canonical, so those of the reverse complement are the same, seen from the other end.
-        self.syncmers.reverse();
-        for syncmer in &mut self.syncmers {
-            syncmer.position = read.len() - syncmer.position - k;
-            syncmer.is_forward = !syncmer.is_forward;
-        }
-        randstrobes(&self.syncmers, &parameters.randstrobe, k, &mut seeds[1]);
+        self.syncmers.pair(&parameters.randstrobe, k, &mut seeds[0]);
+        self.syncmers.turn(read.len().saturating_sub(k));
+        self.syncmers.pair(&parameters.randstrobe, k, &mut seeds[1]);
     }
 
     #[inline(always)]
     fn find_syncmers(&mut self, read: &[u8], parameters: &SeedingParameters) {
         self.syncmers.clear();
+        if read.iter().fold(true, |all, &letter| all & is_base(letter)) {
+            return self.find_in_run(read, 0, parameters);
+        }
         let mut start = 0;
-        for run in read.split(|&base| CODES[usize::from(base)] > 3) {
+        for run in read.split(|&letter| !is_base(letter)) {
             self.find_in_run(run, start, parameters);
             start += run.len() + 1;
         }
@@ -103,61 +117,84 @@ impl Seeder {
         if run.len() < k {
             return;
         }
-        self.hash_smers(run, s);
-        let windows = run.len() - k + 1;
-        self.find_minima(k - s + 1, windows);
+        let ends = self.ends.fill(run);
+        self.smers.resize(run.len() - s + 1, 0);
+        for (smer, end) in self.smers.iter_mut().zip(&ends[s - 1..]) {
+            let forward = end & mask(s);
+            *smer = hash(forward.min(reverse_complement(forward, s)));
+        }
+        let [minima, more] = &mut self.minima;
+        minima.clear();
+        minima.extend_from_slice(&self.smers);
+        find_minima(minima, more, k - s + 1);
         // Where they are is collected first: a branch on each window would be mispredicted every few windows.
-        self.places.resize(windows, 0);
-        let mut found = 0;
-        for (i, (own, smallest)) in self.smers[t - 1..].iter().zip(&self.minima[..windows]).enumerate() {
-            self.places[found] = i;
+        self.places.resize(minima.len(), 0);
+        let (places, mut found) = (&mut self.places[..], 0);
+        for (i, (own, smallest)) in self.smers[t - 1..].iter().zip(minima).enumerate() {
+            places[found] = i;
             found += usize::from(own == smallest);
         }
-        for &i in &self.places[..found] {
-            let forward = self.ends[i + k - 1] & mask(k);
-            let reverse = reverse_complement(forward, k);
-            self.syncmers.push(Syncmer {
-                hash: hash(forward.min(reverse)),
-                is_forward: forward <= reverse,
-                position: start + i,
-            });
-        }
+        let places = &self.places[..found];
+        self.kmers.resize(found, 0);
+        self.kmers.iter_mut().zip(places).for_each(|(kmer, &i)| *kmer = ends[i + k - 1] & mask(k));
+        self.syncmers.add(&self.kmers, places, start, k);
     }
+}
 
-    /// Fills in the bases that end at each base, and the hash of the s-mer that starts there.
-    #[inline(always)]
-    fn hash_smers(&mut self, run: &[u8], s: usize) {
-        let (mut forward, mut reverse) = (0u64, 0u64);
-        self.ends.resize(run.len(), 0);
-        self.smers.resize(run.len(), 0);
-        for ((end, smer), &base) in self.ends.iter_mut().zip(&mut self.smers).zip(run) {
-            let code = u64::from(CODES[usize::from(base)]);
-            forward = forward << 2 | code;
-            reverse = reverse >> 2 | (3 - code) << (2 * (s - 1));
-            (*end, *smer) = (forward, (forward & mask(s)).min(reverse));
+/// Whether it is A, C, G, T or U, in either case.
+#[inline(always)]
+fn is_base(letter: u8) -> bool {
+    let letter = letter & !0x20;
+    (letter == b'A') | (letter == b'C') | (letter == b'G') | (letter == b'T') | (letter == b'U')
+}
+
+/// A base as 0 to 3: bits of its letter tell.
+#[inline(always)]
+fn code(base: u8) -> u8 {
+    let bits = base >> 1 & 3;
+    bits ^ bits >> 1
+}
+
+/// The smallest of `width` hashes from each on, in `minima`, which has the hashes; by doubling the width that is
+/// covered.
+#[inline(always)]
+fn find_minima(minima: &mut Vec<u64>, more: &mut Vec<u64>, width: usize) {
+    let mut covered = 1;
+    while covered < width {
+        let step = covered.min(width - covered);
+        more.resize(minima.len() - step, 0);
+        for ((more, one), other) in more.iter_mut().zip(&minima[..]).zip(&minima[step..]) {
+            *more = *one.min(other);
         }
-        // The first ones are not whole.
-        self.smers.drain(..s - 1);
-        self.smers.iter_mut().for_each(|smer| *smer = hash(*smer));
+        std::mem::swap(minima, more);
+        covered += step;
     }
+}
 
-    /// `minima[i]` becomes the smallest of the `width` hashes from `i` on, by doubling the width that is covered.
+impl Ends {
+    /// The last 32 bases before each base of a run of A, C, G and T.
     #[inline(always)]
-    fn find_minima(&mut self, width: usize, windows: usize) {
-        self.minima.clear();
-        self.minima.extend_from_slice(&self.smers);
-        let (mut covered, mut length) = (1, self.minima.len());
-        while covered < width {
-            let step = covered.min(width - covered);
-            length -= step;
-            // Each is read before it is written over.
-            let minima = &mut self.minima[..length + step];
-            for i in 0..length {
-                minima[i] = minima[i].min(minima[i + step]);
-            }
-            covered += step;
-        }
-        debug_assert_eq!(length, windows);
+    fn fill(&mut self, run: &[u8]) -> &[u64] {
+        const BEFORE: usize = 32;
+        let length = BEFORE + run.len();
+        let Ends { of_1, of_2, of_4, of_8, of_16, of_32 } = self;
+        of_1.resize(length, 0);
+        of_1[BEFORE..].iter_mut().zip(run).for_each(|(to, &base)| *to = code(base));
+        double(of_1, of_2, 1, |one, before| before << 2 | one);
+        double(of_2, of_4, 2, |one, before| before << 4 | one);
+        double(of_4, of_8, 4, |one, before| u16::from(before) << 8 | u16::from(one));
+        double(of_8, of_16, 8, |one, before| u32::from(before) << 16 | u32::from(one));
+        double(of_16, of_32, 16, |one, before| u64::from(before) << 32 | u64::from(one));
+        &of_32[BEFORE..]
+    }
+}
+
+/// Joins each value with the one so many places before it.
+#[inline(always)]
+fn double<F: Copy, T: Copy + Default>(from: &[F], to: &mut Vec<T>, places: usize, join: impl Fn(F, F) -> T) {
+    to.resize(from.len(), T::default());
+    for ((to, &one), &before) in to[places..].iter_mut().zip(&from[places..]).zip(from) {
+        *to = join(one, before);
     }
 }
 
@@ -167,32 +204,96 @@ fn mask(bases: usize) -> u64 {
     u64::MAX >> (64 - 2 * bases)
 }
 
-/// Pairs each syncmer with one of those that follow: within `w_min` to `w_max` syncmers and `max_dist` bases, the one
-/// whose hash differs in the fewest of the bits `q`; the syncmer itself if there is none.
-#[inline(always)]
-fn randstrobes(syncmers: &[Syncmer], parameters: &RandstrobeParameters, k: usize, out: &mut Vec<QueryRandstrobe>) {
-    for (i, first) in syncmers.iter().enumerate() {
-        let furthest = first.position + usize::from(parameters.max_dist);
-        let start = i.saturating_add(parameters.w_min);
-        let end = i.saturating_add(parameters.w_max).saturating_add(1).min(syncmers.len());
-        // Where the window ends before it starts, as with -u alone, there is none.
-        let window = syncmers.get(start..end).unwrap_or_default();
-        // The smallest of differing bits and, among equals, place: without branches that nobody could predict.
-        let key = |(place, candidate): (usize, &Syncmer)| {
-            let differing = ((first.hash ^ candidate.hash) & parameters.q).count_ones();
-            if candidate.position > furthest { u64::MAX } else { u64::from(differing) << 32 | place as u64 }
-        };
-        let best = window.iter().enumerate().map(key).fold(u64::MAX, u64::min);
-        let second = window.get(best as u32 as usize).unwrap_or(first);
-        let (forward1, forward2) = (u64::from(first.is_forward), u64::from(second.is_forward));
-        out.push(QueryRandstrobe {
-            hash: Randstrobe::hash(first.hash, second.hash, forward1, forward2, parameters),
-            hash_revcomp: Randstrobe::hash(second.hash, first.hash, forward1 ^ 1, forward2 ^ 1, parameters),
-            start: first.position,
-            end: second.position + k,
-        });
+impl Syncmers {
+    fn clear(&mut self) {
+        self.hashes.clear();
+        self.positions.clear();
+        self.are_forward.clear();
+    }
+
+    /// Adds these k-mers, which start at these places behind `start`.
+    #[inline(always)]
+    fn add(&mut self, kmers: &[u64], places: &[usize], start: usize, k: usize) {
+        let Syncmers { hashes, positions, are_forward } = self;
+        let before = hashes.len();
+        hashes.resize(before + kmers.len(), 0);
+        positions.resize(before + kmers.len(), 0);
+        are_forward.resize(before + kmers.len(), false);
+        // Loops, for what is handed to a function of a vector is not compiled for wide instructions.
+        for (to, &forward) in hashes[before..].iter_mut().zip(kmers) {
+            *to = hash(forward.min(reverse_complement(forward, k)));
+        }
+        for (to, &place) in positions[before..].iter_mut().zip(places) {
+            *to = (start + place) as u64;
+        }
+        for (to, &forward) in are_forward[before..].iter_mut().zip(kmers) {
+            *to = forward <= reverse_complement(forward, k);
+        }
+    }
+
+    /// Those of the reverse complement: syncmers are canonical, and so they are the same, seen from the other end.
+    /// `last` is where the last k-mer starts.
+    fn turn(&mut self, last: usize) {
+        self.hashes.reverse();
+        self.positions.reverse();
+        self.are_forward.reverse();
+        self.positions.iter_mut().for_each(|position| *position = last as u64 - *position);
+        self.are_forward.iter_mut().for_each(|is_forward| *is_forward = !*is_forward);
+    }
+
+    /// Pairs each syncmer with one of those that follow: within `w_min` to `w_max` syncmers and `max_dist` bases, the
+    /// one whose hash differs in the fewest of the bits `q`; the syncmer itself if there is none.
+    #[inline(always)]
+    fn pair(&mut self, parameters: &RandstrobeParameters, k: usize, out: &mut Vec<QueryRandstrobe>) {
+        let count = self.hashes.len();
+        self.hashes.resize(count + LANES, 0);
+        self.positions.resize(count + LANES, NOWHERE);
+        out.reserve(count);
+        for (i, &is_forward) in self.are_forward.iter().enumerate() {
+            let (hash, position) = (self.hashes[i], self.positions[i]);
+            let start = i.saturating_add(parameters.w_min).min(count);
+            let end = i.saturating_add(parameters.w_max).saturating_add(1).min(count);
+            // Where the window ends before it starts, as with -u alone, there is none.
+            let width = end.saturating_sub(start);
+            let furthest = position + u64::from(parameters.max_dist);
+            let best = self.best(start, width, furthest, |other| ((hash ^ other) & parameters.q).count_ones());
+            let second = if best == NONE { i } else { start + best as u32 as usize };
+            let second_hash = self.hashes[second];
+            let (forward1, forward2) = (u64::from(is_forward), u64::from(self.are_forward[second]));
+            out.push(QueryRandstrobe {
+                hash: Randstrobe::hash(hash, second_hash, forward1, forward2, parameters),
+                hash_revcomp: Randstrobe::hash(second_hash, hash, forward1 ^ 1, forward2 ^ 1, parameters),
+                start: position as usize,
+                end: self.positions[second] as usize + k,
+            });
+        }
+        self.hashes.truncate(count);
+        self.positions.truncate(count);
+    }
+
+    /// Of `width` syncmers from `start` on, and no further than `furthest`, the one that differs in the fewest bits
+    /// and, among equals, the first one: the bits in the upper half, its place among them in the lower one.
+    #[inline(always)]
+    fn best(&self, start: usize, width: usize, furthest: u64, differing: impl Fn(u64) -> u32) -> u64 {
+        let end = start + width.next_multiple_of(LANES);
+        let hashes = self.hashes[start..end].as_chunks::<LANES>().0;
+        let positions = self.positions[start..end].as_chunks::<LANES>().0;
+        let mut best = [NONE; LANES];
+        // All lanes do the same, without branches that nobody could predict.
+        for (n, (hashes, positions)) in hashes.iter().zip(positions).enumerate() {
+            for lane in 0..LANES {
+                let place = (n * LANES + lane) as u64;
+                let key = u64::from(differing(hashes[lane])) << 32 | place;
+                let is_outside = (positions[lane] > furthest) | (place >= width as u64);
+                best[lane] = best[lane].min(if is_outside { NONE } else { key });
+            }
+        }
+        best.into_iter().fold(NONE, u64::min)
     }
 }
+
+/// No syncmer.
+const NONE: u64 = u64::MAX;
 
 #[cfg(test)]
 mod tests {

@@ -1,58 +1,15 @@
-//! The tables of the index: strobealign's, to the bit, and looked up as it looks them up.
+//! The tables of the index: what strobealign's hold, in less memory, and looked up as it looks them up.
 #![allow(unsafe_code)]
 
 use crate::pieces::{PIECE, share};
+use crate::randstrobe::{HELD, Randstrobe};
+use crate::starts::BucketStarts;
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::fs::File;
 use std::ops::Range;
-use strobealign::index::{REF_RANDSTROBE_HASH_MASK, STROBE2_OFFSET_MASK};
 use strobealign::seeding::SeedingParameters;
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
-
-/// A randstrobe of the reference, as strobealign's `RefRandstrobe`: the hash, with the distance of the second strobe in
-/// its lowest 8 bits, and the place of the first one. They are sorted by both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(C)]
-pub(crate) struct Randstrobe {
-    hash_and_distance: u64,
-    position: u64,
-}
-
-// SAFETY: two u64 in C's layout, without padding; all bits are valid.
-unsafe impl Zeroable for Randstrobe {}
-// SAFETY: as above.
-unsafe impl Pod for Randstrobe {}
-
-impl Randstrobe {
-    pub(crate) fn new(hash: u64, position: usize, distance: u8) -> Self {
-        let hash_and_distance = hash & REF_RANDSTROBE_HASH_MASK | u64::from(distance);
-        Randstrobe { hash_and_distance, position: position as u64 }
-    }
-
-    /// The hashes of both strobes with their orientations.
-    #[inline(always)]
-    pub(crate) fn hash(&self) -> u64 {
-        self.hash_and_distance & REF_RANDSTROBE_HASH_MASK
-    }
-
-    #[inline(always)]
-    pub(crate) fn hash_and_distance(&self) -> u64 {
-        self.hash_and_distance
-    }
-
-    /// Where the first strobe starts in the reference.
-    #[inline(always)]
-    pub(crate) fn position(&self) -> usize {
-        self.position as usize
-    }
-
-    /// Where the second one starts.
-    #[inline(always)]
-    pub(crate) fn second_position(&self) -> usize {
-        self.position() + (self.hash_and_distance & STROBE2_OFFSET_MASK) as usize
-    }
-}
 
 /// The index: seeds in the order of their hashes, and where the seeds of each bucket start.
 pub(crate) struct Tables {
@@ -62,8 +19,7 @@ pub(crate) struct Tables {
     /// A hash that occurs more often is filtered.
     pub(crate) filter_cutoff: usize,
     pub(crate) randstrobes: Vec<Randstrobe>,
-    /// `bucket_starts[b]` is the first of bucket `b`, or of those behind it if it is empty; one more at the end.
-    pub(crate) bucket_starts: Vec<usize>,
+    pub(crate) bucket_starts: BucketStarts,
     /// The hash of every [`STEP`]th randstrobe: in a long bucket, a search begins in these, which lie in few cache
     /// lines.
     coarse: Vec<u64>,
@@ -75,8 +31,12 @@ const FIRST: usize = 4;
 const SHORT: usize = 8;
 /// Those with as many begin with the coarse hashes.
 pub(crate) const LONG: usize = 32;
-/// Randstrobes to a coarse hash: four cache lines.
+/// Randstrobes to a coarse hash: three cache lines.
 const STEP: usize = 16;
+/// Words of 32 bits of a randstrobe.
+const WORDS: usize = size_of::<Randstrobe>() / size_of::<u32>();
+/// Randstrobes of which one at least begins in each cache line.
+const PER_LINE: usize = 64 / size_of::<Randstrobe>();
 
 impl Tables {
     /// The index of these tables; `threads` threads look through them.
@@ -87,7 +47,7 @@ impl Tables {
         parameters: SeedingParameters,
         bits: u8,
         filter_cutoff: usize,
-        (randstrobes, bucket_starts): (Vec<Randstrobe>, Vec<usize>),
+        (randstrobes, bucket_starts): (Vec<Randstrobe>, BucketStarts),
         threads: usize,
     ) -> Result<Self, Error> {
         let mut coarse = zeroed::<u64>(randstrobes.len().div_ceil(STEP))?;
@@ -103,7 +63,7 @@ impl Tables {
 
     /// Its size in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&self.randstrobes[..]) + size_of_val(&self.bucket_starts[..]) + size_of_val(&self.coarse[..])
+        size_of_val(&self.randstrobes[..]) + size_of_val(self.bucket_starts.low()) + size_of_val(&self.coarse[..])
     }
 
     /// Length of a strobe in bases.
@@ -120,23 +80,22 @@ impl Tables {
     /// The entries of the bucket that `hash` belongs to.
     #[inline(always)]
     pub(crate) fn bucket(&self, hash: u64) -> Range<usize> {
-        match self.bucket_starts.get(self.bucket_of(hash)..) {
-            Some(&[start, end, ..]) => start..end,
-            _ => 0..0,
-        }
+        self.bucket_starts.bucket(self.bucket_of(hash))
     }
 
     /// The first in `range`, which is a bucket or its end, whose hash is not below `hash`; its end if there is none.
     #[inline(always)]
     pub(crate) fn lower_bound(&self, range: Range<usize>, hash: u64) -> usize {
         let range = if range.len() < LONG { range } else { self.window(range, hash) };
-        let is_below = |entry: &Randstrobe| entry.hash() < hash;
-        // Most buckets are decided by their first entries. What lies behind the end of one is not below, and so all are
-        // looked at, without a branch that nobody could predict.
-        let Some(first) = self.randstrobes.get(range.start..).and_then(<[_]>::first_chunk::<FIRST>) else {
-            return self.lower_bound_of(range, is_below);
+        let is_below = |entry: &Randstrobe| entry.is_below(hash);
+        // Most buckets are decided by their first entries. The last one is looked at again in place of those that lie
+        // behind it, without a branch that nobody could predict: what is behind it was not asked for.
+        let Some(entries) = self.randstrobes.get(range.clone()).filter(|entries| !entries.is_empty()) else {
+            return range.end;
         };
-        let below: usize = first.iter().map(|entry| usize::from(is_below(entry))).sum();
+        let last = entries.len() - 1;
+        let below: usize =
+            (0..FIRST).map(|at| usize::from(at <= last) & usize::from(is_below(&entries[at.min(last)]))).sum();
         if below < FIRST || range.len() <= FIRST {
             return range.start + below;
         }
@@ -155,7 +114,7 @@ impl Tables {
     /// The part of `range` in which, or at the end of which, the first lies whose hash is not below `hash`.
     #[inline]
     fn window(&self, range: Range<usize>, hash: u64) -> Range<usize> {
-        let first = range.start.div_ceil(STEP);
+        let (first, hash) = (range.start.div_ceil(STEP), hash & HELD);
         let coarse = self.coarse.get(first..range.end.div_ceil(STEP)).unwrap_or_default();
         let after = first + coarse.partition_point(|&coarse| coarse < hash);
         let start = if after == first { range.start } else { (after - 1) * STEP + 1 };
@@ -166,8 +125,8 @@ impl Tables {
     #[inline(always)]
     pub(crate) fn fetch_starts(&self, hash: u64) {
         let bucket = self.bucket_of(hash);
-        prefetch(&self.bucket_starts, bucket);
-        prefetch(&self.bucket_starts, bucket + 1);
+        prefetch(self.bucket_starts.low(), bucket);
+        prefetch(self.bucket_starts.low(), bucket + 1);
     }
 
     /// Asks for the bucket of `hash`, whose start is there; for the coarse hashes of a long one.
@@ -177,8 +136,10 @@ impl Tables {
         match end - start {
             0 => {}
             1..LONG => {
-                // Bisection begins in the middle.
-                [start, start + (end - start) / 2, end - 1].into_iter().for_each(|at| prefetch(&self.randstrobes, at));
+                // Bisection begins in the middle. The last one may reach into a line of its own.
+                prefetch(&self.randstrobes, start);
+                prefetch(&self.randstrobes, start + (end - start) / 2);
+                prefetch(cast_slice::<_, u32>(&self.randstrobes), end * WORDS - 1);
             }
             _ => {
                 let (start, end) = (start / STEP, end / STEP);
@@ -193,14 +154,16 @@ impl Tables {
         let bucket = self.bucket(hash);
         if bucket.len() >= LONG {
             let window = self.window(bucket, hash);
-            window.step_by(4).for_each(|at| prefetch(&self.randstrobes, at));
+            window.step_by(PER_LINE).for_each(|at| prefetch(&self.randstrobes, at));
         }
     }
 
-    /// How many entries of `range`, from its first one on, have these bits under `mask`, which is of top bits.
+    /// How many entries of `range`, which are of one bucket, have the bits of `hash` under `mask`, which is of top
+    /// bits, from the first one on.
     #[inline(always)]
     pub(crate) fn run_length(&self, range: Range<usize>, hash: u64, mask: u64) -> usize {
         let entries = self.randstrobes.get(range).unwrap_or_default();
+        let hash = hash & mask & HELD;
         let is_equal = |entry: &Randstrobe| entry.hash() & mask == hash;
         match entries.get(SHORT) {
             Some(further) if is_equal(further) => entries.partition_point(is_equal),
@@ -212,10 +175,10 @@ impl Tables {
     pub(crate) fn copy(&self, words: &[u64], threads: usize) -> Result<(Vec<u64>, Self), Error> {
         // Who copies is the first to write it.
         let mut randstrobes = zeroed::<Randstrobe>(self.randstrobes.len())?;
-        let mut bucket_starts = zeroed::<usize>(self.bucket_starts.len())?;
+        let mut low = zeroed::<u32>(self.bucket_starts.low().len())?;
         let mut words_copy = zeroed::<u64>(words.len())?;
         let all = pieces(cast_slice(&self.randstrobes), cast_slice_mut(&mut randstrobes))
-            .chain(pieces(cast_slice(&self.bucket_starts), cast_slice_mut(&mut bucket_starts)))
+            .chain(pieces(cast_slice(self.bucket_starts.low()), cast_slice_mut(&mut low)))
             .chain(pieces(cast_slice(words), cast_slice_mut(&mut words_copy)))
             .collect();
         share(all, threads, |(from, to): BytesToCopy<'_>| {
@@ -223,7 +186,7 @@ impl Tables {
             Ok::<_, Error>(())
         })?;
         let parameters = self.parameters.clone();
-        let tables = (randstrobes, bucket_starts);
+        let tables = (randstrobes, BucketStarts::new(low, self.bucket_starts.carries().to_vec()));
         Ok((words_copy, Tables::new(parameters, self.bits, self.filter_cutoff, tables, threads)?))
     }
 }
@@ -245,25 +208,15 @@ pub(crate) fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
     vector.map_err(|()| Error::Memory(Bytes((length * size_of::<T>()) as u64)))
 }
 
-/// `count` words of a file that are mapped.
+/// `count` values of a file that are mapped.
 ///
 /// # Errors
 /// `Unsupported` where they cannot be; what the system says.
-pub(crate) fn mapped(file: &File, offset: u64, count: usize) -> std::io::Result<Vec<u64>> {
-    // SAFETY: tables are not written, and their vectors keep their capacity: nobody who owns one shrinks it or adds to
-    // it (`from_words` shrinks none whose capacity is its length). A copy that is complete is never written or cut
-    // again: another one is another file (`Resident::attach`).
-    unsafe { zerohop_memory::mapped_words(file, offset, count) }
-}
-
-/// The randstrobes that these words are, two per randstrobe.
-pub(crate) fn from_words(words: Vec<u64>) -> Vec<Randstrobe> {
-    let cast = |words| bytemuck::allocation::try_cast_vec(words);
-    let mut words = words;
-    words.shrink_to_fit();
-    // A table with an odd number of words is not one of ours: the last word is left out.
-    cast(words)
-        .unwrap_or_else(|(_, words)| words.as_chunks().0.iter().copied().map(bytemuck::cast::<[u64; 2], _>).collect())
+pub(crate) fn mapped<T: Pod>(file: &File, offset: u64, count: usize) -> std::io::Result<Vec<T>> {
+    // SAFETY: any bits are a `Pod`. Tables are not written, and their vectors keep their capacity: nobody who owns one
+    // shrinks it or adds to it. A copy that is complete is never written or cut again: another one is another file
+    // (`Resident::attach`).
+    unsafe { zerohop_memory::mapped(file, offset, count) }
 }
 
 /// Asks for the cache line at `slice[at]`, if there is one, without waiting for it.
@@ -289,13 +242,22 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
 #[cfg(test)]
 impl Tables {
     /// The same as strobealign holds it.
-    pub(crate) fn as_theirs(&self, starts: &strobealign::refseq::ContigStarts) -> strobealign::index::StrobemerIndex {
+    pub(crate) fn as_theirs(&self, contigs: &strobealign::refseq::ContigStarts) -> strobealign::index::StrobemerIndex {
+        use crate::randstrobe::TOP_BITS;
         use strobealign::index::{RefRandstrobe, StrobemerIndex};
-        let theirs = |own: &Randstrobe| {
-            RefRandstrobe::new(own.hash(), own.position(), (own.second_position() - own.position()) as u8)
+        let shift = self.bits - TOP_BITS as u8;
+        let in_bucket = |bucket: usize| {
+            let top = ((bucket >> shift) as u64) << (u64::BITS - TOP_BITS);
+            self.randstrobes[self.bucket_starts.bucket(bucket)].iter().map(move |own| {
+                let distance = (own.second_position() - own.position()) as u8;
+                RefRandstrobe::new(top | own.hash(), own.position(), distance)
+            })
         };
-        let randstrobes = self.randstrobes.iter().map(theirs).collect();
-        let (parameters, bucket_starts) = (self.parameters.clone(), self.bucket_starts.clone());
-        StrobemerIndex::new(parameters, self.bits, self.filter_cutoff, randstrobes, bucket_starts, starts.clone())
+        let buckets = 1usize << self.bits;
+        let randstrobes = (0..buckets).flat_map(in_bucket).collect();
+        let starts = (0..buckets).map(|bucket| self.bucket_starts.bucket(bucket).start);
+        let starts = starts.chain(self.bucket_starts.end()).collect();
+        let parameters = self.parameters.clone();
+        StrobemerIndex::new(parameters, self.bits, self.filter_cutoff, randstrobes, starts, contigs.clone())
     }
 }

@@ -45,6 +45,7 @@ impl Instructions {
             let avx512 = avx2
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vl");
             plain.chain(avx2.then_some(InstructionSet::Avx2)).chain(avx512.then_some(InstructionSet::Avx512))
         };
@@ -90,7 +91,7 @@ fn seed_avx2(
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512dq,avx512vl")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")]
 fn seed_avx512(
     seeder: &mut Seeder,
     read: &[u8],
