@@ -264,6 +264,10 @@ bam_bytes() {
     done < <(unset ZEROHOP_DATA; read_sets)
 }
 
+index_is_mapped() {
+    python3 -c 'import json, sys; sys.exit(not json.load(open("i.json"))["index"]["is_mapped"])'
+}
+
 index_file() {
     cp ref.fa i.fa
     zerohop index -r 150 i.fa
@@ -273,6 +277,18 @@ index_file() {
     own pairs.sam "with an index file, two copies" -t 3 --replicas 2 i.fa 1.fq 2.fq
     python3 -c 'import json; assert json.load(open("i.json"))["index"]["origin"] == {"file": "i.fa.r150.zhi"}' ||
         fail "the index file was not used"
+    # few reads beside their index: it is read where it lies, unless that is not wanted, or more may come
+    head -n 400 1.fq > few_1.fq
+    head -n 400 2.fq > few_2.fq
+    strobealign -t 2 i.fa few_1.fq few_2.fq > expected.sam
+    own expected.sam "few reads with an index file" -t 2 --json i.json i.fa few_1.fq few_2.fq
+    index_is_mapped || fail "few reads: the index file was loaded: $(cat zerohop.stderr)"
+    own expected.sam "few reads, no huge pages" -t 2 --huge-pages off --json i.json i.fa few_1.fq few_2.fq
+    index_is_mapped && fail "the index file was mapped with --huge-pages off"
+    own expected.sam "few reads, two copies" -t 2 --replicas 2 --json i.json i.fa few_1.fq few_2.fq
+    index_is_mapped && fail "the index file was mapped for two copies"
+    own expected.sam "few reads from a pipe" -t 2 --json i.json i.fa <(cat few_1.fq) few_2.fq
+    index_is_mapped && fail "the index file was mapped for a pipe"
     # it does not fit reads of another length, which is no fault
     head -n 4000 1.fq | awk 'NR % 2 == 0 { print substr($0, 1, 50); next } { print }' > short.fq
     strobealign -t 2 i.fa short.fq > expected.sam

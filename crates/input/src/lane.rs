@@ -260,6 +260,14 @@ impl OpenLane {
             || self.files.iter().filter_map(|file| file.content).any(Content::is_paired)
     }
 
+    /// About how many bases its reads have, rather too many, by the lengths of its files and the mean length of a read;
+    /// unknown of pipes, SAM and CRAM.
+    pub fn about_bases(&self, mean_read_bases: usize) -> Option<u64> {
+        let of_files = self.files.iter().map(OpenedFile::about_bases).sum::<Option<u64>>()?;
+        let wanted = |fragments: u64| fragments.saturating_mul(2 * mean_read_bases as u64);
+        Some(self.first.map_or(of_files, |first| of_files.min(wanted(first))))
+    }
+
     /// Whether its reads are in FASTA, or have no qualities as those in FASTA; unknown if it has none.
     pub fn is_fasta(&self) -> Option<bool> {
         self.files.iter().filter_map(|file| file.content).find_map(|content| match content {

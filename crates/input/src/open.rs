@@ -102,6 +102,9 @@ pub(crate) fn bam_without_end(path: &Path) -> InputError {
     InputError::new(path, format!("it lacks the end marker of BGZF: {what}"))
 }
 
+/// Of reads in gzip or BAM, rather too many.
+const BASES_PER_COMPRESSED_BYTE: u64 = 3;
+
 /// Bytes of text within which two reads are looked for: of a file, and of a pipe, whose writer may wait for another one
 /// to be opened.
 const FIRST_TWO: usize = 1 << 12;
@@ -273,6 +276,16 @@ impl OpenedFile {
     /// Whether it can be read at any place, for it is a file and not made of another one.
     pub(crate) fn is_regular(&self) -> bool {
         self.seen.is_some() && !self.is_converted
+    }
+
+    /// About how many bases its reads have, by its length; unknown of what is no file, or made of another one.
+    pub(crate) fn about_bases(&self) -> Option<u64> {
+        let bytes = self.is_regular().then(|| std::fs::metadata(&self.path).ok())??.len();
+        Some(match (self.compression, self.content) {
+            (Compression::Gzip | Compression::Bgzf, _) => bytes.saturating_mul(BASES_PER_COMPRESSED_BYTE),
+            (Compression::None, Some(Content::Text(TextFormat::Fastq))) => bytes / 2,
+            (Compression::None, _) => bytes,
+        })
     }
 
     /// The same file, to be opened when its turn comes, if workers can deal it themselves.

@@ -96,6 +96,16 @@ pub trait Engine: Send + Sync {
         Vec::new()
     }
 
+    /// Called when all reads were mapped, before the outputs get their names: whether the index was the same all the
+    /// time. One that is read in place of a copy ([`IndexSource::map`](crate::index::IndexSource::map)) may not have
+    /// been.
+    ///
+    /// # Errors
+    /// An index that was changed.
+    fn check_unchanged(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// A further copy of the index, made by so many threads. The calling one is under the placement of the new copy;
     /// threads that it starts inherit its memory policy and its CPUs.
     ///

@@ -186,6 +186,12 @@ pub enum Error {
          index copies (--replicas)"
     )]
     Memory(Bytes),
+    /// The index was changed while it was read.
+    #[error("{}: the index was changed while reads were aligned with it: run the command again", path.display())]
+    IndexChanged {
+        /// The file of the index.
+        path: PathBuf,
+    },
     /// A thread of the runtime cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

@@ -204,6 +204,16 @@ pub trait IndexSource: Send + Sync {
     /// # Errors
     /// A file that is damaged or was made from another reference; a reference that cannot be read; no memory.
     fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError>;
+
+    /// The engine on the index file itself, mapped: it takes no memory but that of the system's file cache, and lies on
+    /// small pages, wherever the cache has put it. Every byte is checked with `threads` threads. None of what cannot be
+    /// used so.
+    ///
+    /// # Errors
+    /// As for [`IndexSource::make`].
+    fn map(&self, _threads: usize) -> Option<Result<Box<dyn Engine>, IndexError>> {
+        None
+    }
 }
 
 /// Index files that can be copied to memory, into one file, for processes that map the copy in place of loading the

@@ -135,6 +135,7 @@ pub(crate) fn summary(nodes: u32, cpus: u32, seconds: f64) -> Summary {
         plan,
         index: IndexReport {
             origin: IndexOrigin::Built,
+            is_mapped: false,
             bytes: Bytes(4 * GIB),
             reference_bases: 1_000_000_000,
             time: at(3.0),

@@ -26,6 +26,9 @@ pub enum IndexOrigin {
 pub struct IndexReport {
     /// Where it came from.
     pub origin: IndexOrigin,
+    /// Whether the file is read where it lies, in the file cache of the system.
+    #[serde(default)]
+    pub is_mapped: bool,
     /// Size of one copy.
     pub bytes: Bytes,
     /// Bases of the reference; 0 where an aligner of its own knows them alone.

@@ -147,6 +147,7 @@ impl Summary {
 
     pub(crate) fn index_line(&self) -> String {
         let from = match &self.index.origin {
+            IndexOrigin::File(path) if self.index.is_mapped => format!("mapped from {path}"),
             IndexOrigin::File(path) => format!("loaded from {path}"),
             IndexOrigin::Built => "built from the reference".to_owned(),
         };

@@ -24,6 +24,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use strobealign::seeding::SeedingParameters;
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_input::identity::FileId;
@@ -281,6 +282,23 @@ impl Strobealign {
         Strobealign::load_with(&Loader::open(copy)?, reference, parameters, threads, Loader::map)
     }
 
+    /// The same with the tables mapped from the file. What is not promised is looked at when all is done
+    /// ([`MappedFile::check_unchanged`]): that nobody writes to it meanwhile. Who makes it shorter ends the process.
+    ///
+    /// # Errors
+    /// As for [`Strobealign::load`].
+    pub fn map(
+        path: &Path,
+        reference: Option<&Path>,
+        parameters: &IndexParameters,
+        threads: usize,
+    ) -> Result<Self, IndexFileError> {
+        let loader = Loader::open(path)?;
+        let modified = loader.modified()?;
+        let engine = Strobealign::load_with(&loader, reference, parameters, threads, Loader::map_and_check)?;
+        Ok(Strobealign { mapped: Some(MappedFile { loader, modified }), ..engine })
+    }
+
     fn load_with(
         loader: &Loader,
         reference: Option<&Path>,
@@ -296,6 +314,24 @@ impl Strobealign {
         let Description { bits, filter_cutoff, .. } = loader.description;
         let tables = Tables::new(parameters.seeding.clone(), bits, filter_cutoff, tables, threads)?;
         Ok(Strobealign::assemble(reference, parameters.clone(), tables))
+    }
+}
+
+/// A file that tables are mapped from.
+pub(crate) struct MappedFile {
+    loader: Loader,
+    /// When it was written last, before it was checked.
+    modified: SystemTime,
+}
+
+impl MappedFile {
+    /// Where somebody has written to it, or set its time, every byte is looked at again.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        let is_unchanged = self.loader.modified().is_ok_and(|modified| modified == self.modified);
+        match is_unchanged || self.loader.is_whole() {
+            true => Ok(()),
+            false => Err(Error::IndexChanged { path: self.loader.path.clone() }),
+        }
     }
 }
 
@@ -401,11 +437,33 @@ impl Loader {
         let offset = section.offset + (i * PIECE) as u64;
         let read = self.file.read_exact_at(into, offset);
         read.map_err(|source| self.io(source))?;
-        if section.piece_xxh3.get(i) != Some(&xxh3_64(into)) {
-            let end = offset + into.len() as u64;
-            return Err(self.unusable(format!("it is damaged between bytes {offset} and {end}")));
+        self.check_piece(section, i, into)
+    }
+
+    /// Checks that these bytes are piece `i` of a section.
+    fn check_piece(&self, section: &FileSection, i: usize, piece: &[u8]) -> Result<(), IndexFileError> {
+        if section.piece_xxh3.get(i) == Some(&xxh3_64(piece)) {
+            return Ok(());
         }
-        Ok(())
+        let start = section.offset + (i * PIECE) as u64;
+        let end = start + piece.len() as u64;
+        Err(self.unusable(format!("it is damaged between bytes {start} and {end}")))
+    }
+
+    /// When the file was written last.
+    fn modified(&self) -> Result<SystemTime, IndexFileError> {
+        self.file.metadata().and_then(|metadata| metadata.modified()).map_err(|source| self.io(source))
+    }
+
+    /// Whether every byte that means anything is as it was written.
+    fn is_whole(&self) -> bool {
+        let mut piece = Vec::new();
+        self.sections().into_iter().all(|section| {
+            (0..(section.bytes as usize).div_ceil(PIECE)).all(|i| {
+                piece.resize((section.bytes as usize - i * PIECE).min(PIECE), 0);
+                self.read_piece(section, i, &mut piece).is_ok()
+            })
+        })
     }
 
     /// Refuses an index that was made from another FASTA than this one, if one is given.
@@ -443,6 +501,16 @@ impl Loader {
         zerohop_memory::populate(bytemuck::cast_slice(&sections.randstrobes), threads);
         zerohop_memory::populate(bytemuck::cast_slice(&sections.bucket_starts), threads);
         Ok(sections)
+    }
+
+    /// Maps everything and checks it.
+    fn map_and_check(&self, threads: usize) -> Result<Sections, IndexFileError> {
+        let mapped = self.map(threads)?;
+        let Description { sequence, randstrobes, bucket_starts, .. } = &self.description;
+        let all = section_bytes(sequence, &mapped.sequence).chain(section_bytes(randstrobes, &mapped.randstrobes));
+        let all = all.chain(section_bytes(bucket_starts, &mapped.bucket_starts)).collect();
+        share(all, threads, |(section, i, piece)| self.check_piece(section, i, piece))?;
+        Ok(mapped)
     }
 
     /// A section as a mapping, or, where it is too small for one, read.
@@ -486,6 +554,16 @@ impl Loader {
         let sequence = Sequence::from_words(sequence, total as usize);
         Reference::new(sequence, contigs).map_err(|error| self.unusable(error.to_string()))
     }
+}
+
+/// The pieces of a section that is there, with their numbers.
+fn section_bytes<'s, T: Pod>(
+    section: &'s FileSection,
+    values: &'s [T],
+) -> impl Iterator<Item = (&'s FileSection, usize, &'s [u8])> {
+    // What is behind the last value is not of the section.
+    let bytes = &bytemuck::cast_slice::<T, u8>(values)[..section.bytes as usize];
+    bytes.chunks(PIECE).enumerate().map(move |(i, piece)| (section, i, piece))
 }
 
 /// The pieces of the memory of a section, with their numbers.
@@ -559,6 +637,7 @@ mod tests {
         assert!(Strobealign::load(&path, None, &of_reads(150), 3).is_ok(), "the reference is in the index");
         for threads in [1, 2, 7] {
             same(&Strobealign::load(&path, Some(&fasta), &of_reads(150), threads).unwrap(), &ours);
+            same(&Strobealign::map(&path, Some(&fasta), &of_reads(150), threads).unwrap(), &ours);
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
     }
@@ -587,6 +666,28 @@ mod tests {
     }
 
     #[test]
+    fn a_mapped_file_that_has_changed_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.zhi");
+        let (_, id) = reference(&path, "fa");
+        engine(60_000).save(&path, &id, 1).unwrap();
+        let mapped = Strobealign::map(&path, None, &of_reads(150), 2).unwrap();
+        assert!(mapped.check_unchanged().is_ok());
+        // Its time alone.
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(mapped.check_unchanged().is_ok());
+        // Another file in its place: the one that is read is still there.
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "another").unwrap();
+        assert!(mapped.check_unchanged().is_ok());
+        file.write_all_at(&[bytes[bytes.len() - 1] ^ 1], bytes.len() as u64 - 1).unwrap();
+        let error = mapped.check_unchanged().unwrap_err().to_string();
+        assert!(error.ends_with("the index was changed while reads were aligned with it: run the command again"));
+    }
+
+    #[test]
     fn every_kind_of_wrong_file_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let (ours, path) = (engine(50_000), dir.path().join("x.zhi"));
@@ -597,6 +698,8 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             let reference = if reference == "x" { &own } else { &other_fasta };
             let error = Strobealign::load(&path, Some(reference), &of_reads(read_length), 2).err().unwrap().to_string();
+            let mapped = Strobealign::map(&path, Some(reference), &of_reads(read_length), 2).err().unwrap().to_string();
+            assert_eq!(mapped, error);
             error.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
         };
         // Before its description is read, and behind that.

@@ -51,6 +51,7 @@ pub use parameters::IndexParameters;
 pub use provider::Provider;
 pub use reference::{Reference, ReferenceBuilder};
 
+use crate::file::MappedFile;
 use crate::mapper::StrobealignMapper;
 use crate::sequence::Sequence;
 use crate::tables::Tables;
@@ -79,6 +80,8 @@ pub struct Strobealign {
     options: StrobealignOptions,
     /// Those of the options that say where alignments are looked for.
     mapping: MappingParameters,
+    /// The file that the tables are mapped from, if nobody promises that it stays as it is.
+    mapped: Option<MappedFile>,
 }
 
 /// The canonical read lengths, in bases.
@@ -134,7 +137,7 @@ impl Strobealign {
     fn assemble(reference: Reference, parameters: IndexParameters, tables: Tables) -> Self {
         let options = StrobealignOptions::default();
         let mapping = options.mapping();
-        Strobealign { reference, parameters, tables, options, mapping }
+        Strobealign { reference, parameters, tables, options, mapping, mapped: None }
     }
 
     /// The same, which maps with these options. The index stays as it is: they should be those that it was made for.
@@ -176,6 +179,10 @@ impl Engine for Strobealign {
 
     fn index_bytes(&self) -> u64 {
         (self.tables.bytes() + size_of_val(self.reference.sequence.words())) as u64
+    }
+
+    fn check_unchanged(&self) -> Result<(), Error> {
+        self.mapped.as_ref().map_or(Ok(()), MappedFile::check_unchanged)
     }
 
     fn replicate(&self, threads: usize) -> Result<Box<dyn Engine>, Error> {

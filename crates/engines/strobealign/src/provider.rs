@@ -203,6 +203,12 @@ impl IndexSource for StrobealignIndexSource {
         };
         Ok(Box::new(engine.with_options(self.options.clone())))
     }
+
+    fn map(&self, threads: usize) -> Option<Result<Box<dyn Engine>, IndexError>> {
+        let engine = Strobealign::map(self.file.as_ref()?, self.fasta(), &self.parameters, threads);
+        let with_options = |engine: Strobealign| Box::new(engine.with_options(self.options.clone())) as Box<dyn Engine>;
+        Some(engine.map(with_options).map_err(IndexError::failed))
+    }
 }
 
 /// Only of a file: [`IndexSource::resident`].

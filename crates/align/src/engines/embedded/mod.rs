@@ -1,5 +1,6 @@
 //! An engine in our own process: index copies where the plan wants them, and workers of ours.
 
+mod brief;
 pub(crate) mod index_files;
 pub mod keep;
 mod library;
@@ -76,9 +77,17 @@ impl<'j> EmbeddedEngine<'j> {
         if provider.is_for_bisulfite(arguments) {
             lanes.iter_mut().try_for_each(|lane| library::find(lane, job.library, notes))?;
         }
-        let reads = (lanes.first().is_some_and(OpenLane::is_paired), mean_read_length);
+        let reads = ReadsAhead {
+            are_paired: lanes.first().is_some_and(OpenLane::is_paired),
+            mean_length: mean_read_length,
+            // Further runs may read the same index.
+            bases: match among {
+                None => lanes.iter().map(|lane| lane.about_bases(mean_read_length)).sum(),
+                Some(_) => None,
+            },
+        };
         let mut alternatives = None;
-        let mut prepare = || {
+        let prepare = || {
             let (prepared, others) = prepare(job, provider, reads, share, notes)?;
             alternatives = others;
             Ok(prepared)
@@ -130,15 +139,25 @@ fn read_length_of(provider: &dyn IndexProvider, mean_read_length: usize) -> usiz
     if provider.has_read_length() { provider.canonical_read_length(mean_read_length) } else { 0 }
 }
 
-/// Plans for reads that are pairs or not, and have this mean length, and makes the index copies.
+/// What is known of the reads before they are read.
+struct ReadsAhead {
+    are_paired: bool,
+    /// In bases.
+    mean_length: usize,
+    /// About how many bases there are; unknown of pipes, and where they are not all that are aligned with the index.
+    bases: Option<u64>,
+}
+
+/// Plans for such reads, and makes the index copies.
 fn prepare(
     job: &Job,
     provider: &dyn IndexProvider,
-    (paired, mean_read_length): (bool, usize),
+    reads: ReadsAhead,
     share: &dyn MachineShare,
     notes: &mut Vec<String>,
 ) -> Result<(PreparedIndex, Option<Alternatives>), AlignError> {
     let (machine, tells) = (share.machine()?, !job.quiet && share.tells());
+    let ReadsAhead { are_paired, mean_length: mean_read_length, bases } = reads;
     let arguments = job.external.engine_args.as_deref();
     let wanted = Wanted {
         reference: &job.reference,
@@ -154,7 +173,7 @@ fn prepare(
         false => provider.find(&wanted)?,
     };
     files::apart_from(job, &source.files())?;
-    let key = key::embedded(provider, &*source, key::profile(paired, mean_read_length, arguments));
+    let key = key::embedded(provider, &*source, key::profile(are_paired, mean_read_length, arguments));
     let (plan, alternatives) = begin(job, &machine, &key)?;
     let missing = count_missing(&plan.replicas, &key.kept);
     notes.extend(share.weigh(&machine, missing, key.index)?);
@@ -166,7 +185,9 @@ fn prepare(
     }
     let what = if source.is_built() { "making" } else { "loading" };
     let what = format!("{what} the index of {}", job.reference.display());
-    let make = || IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index());
+    let is_brief = brief::is_brief(bases, source.bytes(), machine.nodes.len(), &plan.replicas);
+    let is_brief = is_brief && alternatives.is_none() && !source.is_built();
+    let make = || IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index(), is_brief);
     let replicas = progress::waiting(tells && provider.has_index(), &what, |_| make())?;
     notes.extend(replicas.notes.iter().cloned());
     let (read_length, files) = (read_length_of(provider, mean_read_length), source.files());
@@ -221,7 +242,9 @@ impl ReadyEngine for EmbeddedEngine<'_> {
             }
         };
         (self.tried, self.readers) = (tried, Some(replicas));
-        Ok(EngineRan { outcome: outcome?, sink: Some((sink, digest)) })
+        let outcome = outcome?;
+        self.engine.check_unchanged()?;
+        Ok(EngineRan { outcome, sink: Some((sink, digest)) })
     }
 
     fn plan(&self) -> &Plan {

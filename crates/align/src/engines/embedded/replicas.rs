@@ -217,7 +217,8 @@ pub struct IndexCopies {
 }
 
 impl IndexCopies {
-    /// Makes all copies: the first from `source`, the others from it, all at once.
+    /// Makes all copies: the first from `source`, the others from it, all at once. Of an index that is kept in memory,
+    /// that is used. If the run `is_brief`, the index file is mapped, if it can be.
     ///
     /// # Errors
     /// When the index cannot be made.
@@ -226,6 +227,7 @@ impl IndexCopies {
         plan: &Plan,
         mean_read_length: usize,
         has_index: bool,
+        is_brief: bool,
     ) -> Result<Self, AlignError> {
         let started = Instant::now();
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
@@ -233,7 +235,14 @@ impl IndexCopies {
         // A thread is under it for the whole of its life, which is that of the pool.
         let on_start: OnStart = Box::new(move || std::mem::forget(own.enter()));
         let threads = plan.workers.len();
-        let make = || source.make(threads, on_start);
+        let mut is_mapped = false;
+        let make = || match is_brief.then(|| source.map(threads)).flatten() {
+            Some(mapped) => {
+                is_mapped = true;
+                mapped
+            }
+            None => source.make(threads, on_start),
+        };
         let first = own.run(|| MadeCopy::attached_or(source, &plan.replicas[0], threads, make))?;
         let origin = match (&first.kept, source.is_built()) {
             (Some(kept), _) => IndexOrigin::File(kept.file.display().to_string()),
@@ -253,7 +262,7 @@ impl IndexCopies {
             true => (whereabouts(&engines, &placed), started.elapsed()),
             false => (Vec::new(), Duration::ZERO),
         };
-        let report = IndexReport { origin, bytes, reference_bases, time, mean_read_length, read_length: 0 };
+        let report = IndexReport { origin, is_mapped, bytes, reference_bases, time, mean_read_length, read_length: 0 };
         Ok(IndexCopies { engines, places, _kept: Arc::new(kept), report, notes })
     }
 

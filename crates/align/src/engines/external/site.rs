@@ -202,6 +202,7 @@ impl Site {
         let origin = IndexOrigin::File(self.index.prefix.display().to_string());
         IndexReport {
             origin,
+            is_mapped: false,
             bytes: Bytes(self.index.bytes()),
             reference_bases: 0,
             time: self.sharing,
