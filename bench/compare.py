@@ -113,7 +113,7 @@ def prepare(options, reference, use_indexes=False):
         make(options, plain, lambda names: [unpack(*pair, REAL_REPEATS) for pair in zip(sources, names)])
     else:
         make_reference(options, fasta, reference[3:])
-        make_pairs(options, fasta, plain, options.pairs, READ_LENGTH, **(INDELS if options.indels else {}))
+        make_pairs(options, fasta, plain, options.pairs, READ_LENGTH, **(INDELS if with_indels(options) else {}))
     inputs = {"plain": plain, "gz": [f"{name}.gz" for name in plain], "bgzf": [f"{name}.bgzf.gz" for name in plain]}
     if "gz" in options.input:
         make(options, inputs["gz"], lambda names: [call(["gzip", "-6", "-n", "-c", options.work / name], stdout=out)
@@ -125,8 +125,13 @@ def prepare(options, reference, use_indexes=False):
     return inputs
 
 
+def with_indels(options):
+    """Whether simulated reads have indels: not every script that takes inputs from here has the option."""
+    return getattr(options, "indels", False)
+
+
 def read_stem(options, reference):
-    simulated = f"{reference}_{options.pairs}" + ("_indels" if options.indels else "")
+    simulated = f"{reference}_{options.pairs}" + ("_indels" if with_indels(options) else "")
     return f"{reference}_150" if reference in REAL else simulated
 
 

@@ -13,6 +13,7 @@ Arms, in turn, with the same number of threads, indexes made before, BAM of the 
     spilled   the same with --sort-memory 64M
     pipe      strobealign | samtools fixmate -m | samtools sort | samtools markdup: without an index
     pipe-u    the same with -u: what goes through the pipes is not compressed
+    pipe-ui   the same with its index (markdup --write-index), which those of zerohop have
     picard    zerohop align --sort --mark-duplicates=picard -o out.bam
     cram      zerohop align --sort --mark-duplicates -o out.cram, of version 3.0
     cram-3.1  the same of version 3.1
@@ -38,18 +39,21 @@ from compare import prepare
 from running import (ROOT, Failure, call, cpu_seconds, describe_run, measure, median, median_and_range, output_of,
     parser_of, raw_data, run_script, samtools_version, table, with_programs, words, write_summary, zerohop_commit)
 
-ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "pipe-u", "picard", "cram", "cram-3.1", "cram-pipe",
-    "bwa-mem", "bwa-pipe", "durable", "snap", "snap-own"]
+ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "pipe-u", "pipe-ui", "picard", "cram", "cram-3.1",
+    "cram-pipe", "bwa-mem", "bwa-pipe", "durable", "snap", "snap-own"]
 #: Which arms must have the same duplicates.
-ALIKE = [("marked", "spilled", "durable", "pipe", "pipe-u", "cram", "cram-3.1", "cram-pipe"), ("bwa-mem", "bwa-pipe")]
+ALIKE = [("marked", "spilled", "durable", "pipe", "pipe-u", "pipe-ui", "cram", "cram-3.1", "cram-pipe"),
+    ("bwa-mem", "bwa-pipe")]
 
 
 def parse_arguments():
     parser = parser_of(__doc__, results="sort", threads=0, repeats=5)
     parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], help="as in compare.py")
-    parser.add_argument("--sort-arms", type=words, default=ARMS[:10], help="(default: the first ten)")
+    parser.add_argument("--sort-arms", type=words, default=ARMS[:11], help="(default: the first eleven)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
-    parser.add_argument("--level", default="1", help="compression of BAM in the end (default: %(default)s)")
+    parser.add_argument("--indels", action="store_true", help="as in compare.py")
+    parser.add_argument("--level", default="1",
+        help="compression of BAM in the end, or 'own': what each does by itself (default: %(default)s)")
     parser.add_argument("--zerohop", default=None, help="(default: in the target folder)")
     parser.add_argument("--strobealign", default=ROOT / "target/strobealign/bin/strobealign")
     parser.add_argument("--bwa", default="bwa")
@@ -57,7 +61,7 @@ def parse_arguments():
     options.input = ["plain"]
     # What compare.py makes indexes for.
     wanted = {"bwa-mem": "bwa-mem", "bwa-pipe": "bwa"}
-    wanted |= dict.fromkeys(["pipe", "pipe-u", "cram-pipe"], "strobealign")
+    wanted |= dict.fromkeys(["pipe", "pipe-u", "pipe-ui", "cram-pipe"], "strobealign")
     options.arms = sorted({wanted.get(arm, "zerohop") for arm in options.sort_arms})
     return options
 
@@ -70,16 +74,18 @@ def commands(options, arm, fasta, reads):
     """The commands of a pipeline; the last writes the output of the arm."""
     threads, out = str(options.threads), output(arm)
     level = "6" if arm.startswith("cram") else options.level
-    own = [options.zerohop, "align", "-q", "-t", threads, "--level", level, "-o", out]
+    own = [options.zerohop, "align", "-q", "-t", threads, *([] if level == "own" else ["--level", level]), "-o", out]
     snap = ["snap-aligner", "paired", f"{fasta}.snap", *reads, "-R", "@RG\\tID:a\\tSM:s", "-b-", "-t", threads]
     marked = ["--sort", "--mark-duplicates"]
-    plain = ["-u"] if arm in ("pipe-u", "cram-pipe") else []
+    plain = ["-u"] if arm in ("pipe-u", "pipe-ui", "cram-pipe") else []
     to_cram = ["-O", "cram,level=6", "--reference", fasta]
-    last = to_cram if arm == "cram-pipe" else ["-O", f"bam,level={options.level}"]
+    to_bam = [] if options.level == "own" else ["-O", f"bam,level={options.level}"]
+    last = to_cram if arm == "cram-pipe" else to_bam
+    indexed = ["--write-index"] if arm == "pipe-ui" else []
     samtools = [
         ["samtools", "fixmate", "-@", threads, *plain, "-m", "-", "-"],
         ["samtools", "sort", "-@", threads, *plain, "-T", "sort-tmp", "-"],
-        ["samtools", "markdup", "-@", threads, *last, "-", out],
+        ["samtools", "markdup", "-@", threads, *indexed, *last, "-", out],
     ]
     return {
         "unsorted": [[*own, fasta, *reads]],
@@ -89,6 +95,7 @@ def commands(options, arm, fasta, reads):
         "durable": [[*own, *marked, "--durable", fasta, *reads]],
         "pipe": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
         "pipe-u": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
+        "pipe-ui": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
         "picard": [[*own, "--sort", "--mark-duplicates=picard", fasta, *reads]],
         "cram": [[*own, *marked, fasta, *reads]],
         "cram-3.1": [[*own, *marked, "--cram-version", "3.1", fasta, *reads]],
@@ -101,7 +108,7 @@ def commands(options, arm, fasta, reads):
 
 
 def run(options, arm, fasta, reads):
-    for suffix in ("", ".bai", ".crai"):
+    for suffix in ("", ".bai", ".csi", ".crai"):
         (options.work / (output(arm) + suffix)).unlink(missing_ok=True)
     pipeline = [[str(word) for word in command] for command in commands(options, arm, fasta, reads)]
     found = measure(pipeline, options, options.work / "sort.log")
