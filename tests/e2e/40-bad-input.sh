@@ -277,8 +277,8 @@ index_files() {
         head -c $at good.zhi > "$index"; index_fault "it is truncated"
     done
     flip "$index" 3; index_fault "it is not an index of zerohop"
-    printf '\x03' | dd of="$index" bs=1 seek=8 conv=notrunc status=none
-    index_fault "it has version 3 of the format, and this zerohop reads 2"
+    printf '\x02' | dd of="$index" bs=1 seek=8 conv=notrunc status=none
+    index_fault "it has version 2 of the format, and this zerohop reads 3"
     # the length of the description, and it
     flip "$index" 15; index_fault "it is truncated"
     for at in 16 23 24 300; do flip "$index" $at; index_fault "its description is damaged"; done

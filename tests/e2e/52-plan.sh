@@ -93,7 +93,7 @@ limit() {
         for command in "plan --reference r.fa" "align -q -o x.sam r.fa 1.fq"; do
             rc=0; limited "$file" "$ZEROHOP" $command > out.txt 2> stderr || rc=$?
             [ $rc = 1 ] && [ "$(grep -vc '^note: ' stderr)" = 1 ] && [ ! -e x.sam ] &&
-                grep -qE "^error: the index needs 1[89]\.[0-9] MiB, this process may use [0-9.]+ MiB: its" stderr ||
+                grep -qE "^error: the index needs 1[67]\.[0-9] MiB, this process may use [0-9.]+ MiB: its" stderr ||
                 fail "in 16 MiB '$command' ends with $rc: $(cat stderr)"
         done
         limited "$file" "$ZEROHOP" topo > topo.txt
