@@ -43,6 +43,8 @@ struct Syncmers {
     are_forward: Vec<bool>,
 }
 
+/// Bases that are looked back for, at most. Those before a run are never written, and so they are A.
+const BEFORE: usize = 32;
 /// So many syncmers are looked at side by side.
 const LANES: usize = 8;
 /// The position of what is no syncmer, behind all others.
@@ -175,8 +177,8 @@ impl Ends {
     /// The last 32 bases before each base of a run of A, C, G and T.
     #[inline(always)]
     fn fill(&mut self, run: &[u8]) -> &[u64] {
-        const BEFORE: usize = 32;
-        let length = BEFORE + run.len();
+        // Whole registers are filled: what is behind the run is never looked at.
+        let length = BEFORE + run.len().next_multiple_of(32);
         let Ends { of_1, of_2, of_4, of_8, of_16, of_32 } = self;
         of_1.resize(length, 0);
         of_1[BEFORE..].iter_mut().zip(run).for_each(|(to, &base)| *to = code(base));
@@ -185,7 +187,7 @@ impl Ends {
         double(of_4, of_8, 4, |one, before| u16::from(before) << 8 | u16::from(one));
         double(of_8, of_16, 8, |one, before| u32::from(before) << 16 | u32::from(one));
         double(of_16, of_32, 16, |one, before| u64::from(before) << 32 | u64::from(one));
-        &of_32[BEFORE..]
+        &of_32[BEFORE..BEFORE + run.len()]
     }
 }
 
@@ -193,7 +195,7 @@ impl Ends {
 #[inline(always)]
 fn double<F: Copy, T: Copy + Default>(from: &[F], to: &mut Vec<T>, places: usize, join: impl Fn(F, F) -> T) {
     to.resize(from.len(), T::default());
-    for ((to, &one), &before) in to[places..].iter_mut().zip(&from[places..]).zip(from) {
+    for ((to, &one), &before) in to[BEFORE..].iter_mut().zip(&from[BEFORE..]).zip(&from[BEFORE - places..]) {
         *to = join(one, before);
     }
 }
