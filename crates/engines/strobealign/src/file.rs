@@ -282,8 +282,9 @@ impl Strobealign {
         Strobealign::load_with(&Loader::open(copy)?, reference, parameters, threads, Loader::map)
     }
 
-    /// The same with the tables mapped from the file. What is not promised is looked at when all is done
-    /// ([`MappedFile::check_unchanged`]): that nobody writes to it meanwhile. Who makes it shorter ends the process.
+    /// The same with the tables mapped from the file. That nobody writes to it meanwhile is not promised, and so it is
+    /// looked at when all is done ([`Engine::check_unchanged`](zerohop_model::engine::Engine::check_unchanged)). Who
+    /// makes it shorter ends the process.
     ///
     /// # Errors
     /// As for [`Strobealign::load`].

@@ -215,7 +215,9 @@ pub(crate) fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
 pub(crate) fn mapped<T: Pod>(file: &File, offset: u64, count: usize) -> std::io::Result<Vec<T>> {
     // SAFETY: any bits are a `Pod`. Tables are not written, and their vectors keep their capacity: nobody who owns one
     // shrinks it or adds to it. A copy that is complete is never written or cut again: another one is another file
-    // (`Resident::attach`).
+    // (`Resident::attach`). An index file is the user's: zerohop never writes to one that is there, it puts another
+    // file in its place. What another program writes to it is seen at the end (`MappedFile::check_unchanged`), and no
+    // record is kept that was made with it; every place that tables hold is looked up with bounds.
     unsafe { zerohop_memory::mapped(file, offset, count) }
 }
 

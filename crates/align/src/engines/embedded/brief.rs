@@ -5,9 +5,9 @@ use zerohop_model::plan::{HugePages, Placement};
 
 /// Bytes of the index for each base of the reads, from which on it is mapped from its file in place of being loaded.
 ///
-/// To load a byte takes 0.1 ns of CPU where there is free memory, and 1.2 ns where a virtual machine has to get it from
-/// its host first. On small pages each base is aligned 1.5 (100 Mb) to 4 ns (1 Gb) later
-/// (bench/runs/2026-11-29-epyc-2cpu-limit). To time new memory before does not tell: what was freed last comes first.
+/// On 1 Gb, small pages took 3 % more time for mapping, and 500,000 pairs 7 % less CPU in all
+/// (bench/runs/2026-11-29-epyc-2cpu-limit/mapped-1G, 20 bytes for each base); with memory that a virtual machine has to
+/// get from its host first, much less. To time new memory before does not tell: what was freed last comes first.
 const BYTES_PER_BASE: u64 = 16;
 
 /// Whether reads of so many bases, if that is known, are few beside an index of so many bytes, and nothing is lost when
