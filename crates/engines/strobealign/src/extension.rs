@@ -3,16 +3,21 @@
 //! `rescue_align`.
 
 use crate::chains::{Chain, Chains};
+use crate::confine::{Confiner, Segment};
 use crate::query::ReadQuery;
 use crate::reference::Reference;
+use crate::ungapped::best_segment;
 use std::fmt::Write;
-use strobealign::aligner::{Aligner, AlignmentInfo, Scores};
+use strobealign::aligner::{Aligner, AlignmentInfo};
 use strobealign::chainer::Anchor;
 use strobealign::piecewisealigner::remove_spurious_anchors;
 use zerohop_model::record::CigarOp;
 
 /// A read that differs from the reference in less than this part of its bases is aligned without gaps.
 const UNGAPPED: f32 = 0.05;
+
+/// In a longer segment, in bases, SSW looks for nothing.
+const LONGEST_SEGMENT: usize = 2000;
 
 /// An alignment of a read.
 #[derive(Debug, Clone)]
@@ -39,6 +44,7 @@ pub(crate) struct Extender<'e> {
     aligner: Aligner,
     use_ssw: bool,
     k: usize,
+    confiner: Confiner,
     mismatches: Vec<usize>,
     segment: Vec<u8>,
     anchors: Vec<Anchor>,
@@ -59,6 +65,7 @@ impl<'e> Extender<'e> {
             aligner,
             use_ssw,
             k,
+            confiner: Confiner::default(),
             mismatches: Vec::new(),
             segment: Vec::new(),
             anchors: Vec::new(),
@@ -126,16 +133,16 @@ impl<'e> Extender<'e> {
             (end.saturating_sub(length / 2), end + furthest)
         };
         let (start, end) = (start.min(place.contig_length), end.min(place.contig_length));
-        if end < start + self.k {
+        if end < start + self.k || end - start > LONGEST_SEGMENT {
             return None;
         }
-        self.decode(mate_chain, start, end);
-        let letters = query.letters(!mate_chain.is_reverse);
-        if !shares_bases(letters, &self.segment, self.k) {
-            return None;
-        }
-        let info = self.aligner.align(letters, &self.segment)?;
-        Some(self.placed(&info, mate_chain, start, length, !mate_chain.is_reverse))
+        let (is_reverse, contig_start) = (!mate_chain.is_reverse, mate_chain.contig_start);
+        let bases = contig_start + start..contig_start + end;
+        let mut segment = Segment { query, is_reverse, sequence: &self.reference.sequence, bases };
+        let confined = self.confiner.confine(&mut segment, self.k, self.aligner.scores)?;
+        self.reference.sequence.decode(confined.clone(), &mut self.segment);
+        let info = self.aligner.align(query.letters(is_reverse), &self.segment)?;
+        Some(self.placed(&info, mate_chain, confined.start - contig_start, length, is_reverse))
     }
 
     fn place(&self, chain: &Chain) -> ChainPlace {
@@ -234,73 +241,9 @@ pub(crate) fn push_op(cigar: &mut Vec<CigarOp>, length: usize, letter: u8) {
     }
 }
 
-/// The stretch of a read with the best score, and that score, if the read differs from the reference at these positions
-/// and nothing is inserted or deleted. Each end of the read that is in it adds a bonus. (strobealign's
-/// `highest_scoring_segment`.)
-fn best_segment(mismatches: &[usize], length: usize, scores: Scores) -> (usize, usize, u32) {
-    let Scores { match_, mismatch, end_bonus, .. } = scores;
-    let (mut start, mut score) = (0, end_bonus as i32);
-    let mut best = (0, 0, 0);
-    let mut from = 0;
-    for &at in mismatches.iter().chain([&length]) {
-        if at > from {
-            score += i32::from(match_) * (at - from) as i32;
-            if score > best.2 {
-                // If matches add nothing, the first one of the run has what all have.
-                best = (start, if match_ == 0 { from + 1 } else { at }, score);
-            }
-        }
-        if at < length {
-            score -= i32::from(mismatch);
-            if score < 0 {
-                (start, score) = (at + 1, 0);
-            }
-            if score > best.2 {
-                best = (start, at + 1, score);
-            }
-        }
-        from = at + 1;
-    }
-    score += end_bonus as i32;
-    if score > best.2 {
-        best = (start, length, score);
-    }
-    (best.0, best.1, best.2 as u32)
-}
-
-/// Whether some of the words of two thirds of `k` bases that start at each third of `k` bases of the read are in the
-/// segment.
-fn shares_bases(letters: &[u8], segment: &[u8], k: usize) -> bool {
-    let length = 2 * k / 3;
-    let mut starts = (0..letters.len().saturating_sub(length)).step_by(k / 3);
-    starts.any(|start| memchr::memmem::find(segment, &letters[start..start + length]).is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-    use strobealign::aligner::hamming_align;
-
-    proptest! {
-        #[test]
-        fn stretches_are_those_of_strobealign(
-            letters in "[AC]{0,60}",
-            is_mismatch in proptest::collection::vec(prop::bool::weighted(0.2), 60),
-            match_ in 0u8..4,
-            mismatch in 0u8..9,
-            end_bonus in 0u32..12,
-        ) {
-            let query = letters.as_bytes();
-            let changed = |(i, &letter): (usize, &u8)| if is_mismatch[i] { b'G' } else { letter };
-            let reference: Vec<u8> = query.iter().enumerate().map(changed).collect();
-            let mismatches: Vec<usize> = (0..query.len()).filter(|&i| is_mismatch[i]).collect();
-            let scores = Scores { match_, mismatch, end_bonus, ..Scores::default() };
-            let theirs = hamming_align(query, &reference, match_, mismatch, end_bonus).unwrap();
-            let ours = best_segment(&mismatches, query.len(), scores);
-            prop_assert_eq!(ours, (theirs.query_start, theirs.query_end, theirs.score));
-        }
-    }
 
     #[test]
     fn operations_of_a_kind_become_one() {

@@ -22,6 +22,7 @@
 
 mod build;
 mod chains;
+mod confine;
 mod extension;
 pub mod file;
 mod hits;
@@ -44,6 +45,7 @@ mod starts;
 mod tables;
 #[cfg(test)]
 mod twin;
+mod ungapped;
 mod wide;
 
 pub use options::{StrobealignOptions, StrobealignOptionsError};

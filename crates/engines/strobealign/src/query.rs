@@ -1,7 +1,7 @@
 //! A read as it is compared with the reference: its letters, and its bases packed as those of the reference, in the
 //! orientations that are asked for.
 
-use crate::sequence::{BASES_PER_WORD, CODES, Sequence};
+use crate::sequence::{BASES_PER_WORD, CODES, Sequence, unaligned};
 use zerohop_model::complement;
 
 /// The lower bit of each base.
@@ -81,6 +81,14 @@ impl ReadQuery {
             }
         }
         true
+    }
+
+    /// The `count` bases of the read or of its reverse complement from `at` on, at most 32, packed as those of the
+    /// reference, if the reference can have all of them.
+    pub(crate) fn word_at(&mut self, is_reverse: bool, at: usize, count: usize) -> Option<u64> {
+        let packed = self.packed(is_reverse);
+        let wanted = u64::MAX >> (2 * (BASES_PER_WORD - count));
+        (unaligned(&packed.unequal, at) & wanted == 0).then(|| unaligned(&packed.words, at) & wanted)
     }
 
     fn packed(&mut self, is_reverse: bool) -> &Packed {

@@ -117,10 +117,7 @@ impl Sequence {
     /// The 32 bases from `at` on. Those behind the end mean nothing.
     #[inline(always)]
     pub(crate) fn word_at(&self, at: usize) -> u64 {
-        let (index, shift) = (at / BASES_PER_WORD, 2 * (at % BASES_PER_WORD));
-        let word = |index: usize| self.words.get(index).copied().unwrap_or(0);
-        let low = word(index) >> shift;
-        if shift == 0 { low } else { low | word(index + 1) << (64 - shift) }
+        unaligned(&self.words, at)
     }
 
     /// Puts the letters of these bases into `letters`, in place of what it holds.
@@ -135,6 +132,15 @@ impl Sequence {
         }
         letters.truncate(bases.len());
     }
+}
+
+/// The 32 bases of these words from `at` on. Those behind the last word are A.
+#[inline(always)]
+pub(crate) fn unaligned(words: &[u64], at: usize) -> u64 {
+    let (index, shift) = (at / BASES_PER_WORD, 2 * (at % BASES_PER_WORD));
+    let word = |index: usize| words.get(index).copied().unwrap_or(0);
+    let low = word(index) >> shift;
+    if shift == 0 { low } else { low | word(index + 1) << (64 - shift) }
 }
 
 /// Packs bases into words.
