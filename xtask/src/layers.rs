@@ -59,7 +59,7 @@ fn allowed(place: &str) -> Option<Allowed> {
         // It reads SAM and CRAM in a process of its own.
         "crates/cram" => Only(&[MODEL, PROCESS]),
         "crates/input" => Only(&[MODEL, BGZF, GZIP, CRAM, UMI, TRIM]),
-        "crates/sort" => Only(&[MODEL, BGZF]),
+        "crates/sort" => Only(&[MODEL, BGZF, MEMORY]),
         "crates/duplicates" => Only(&[MODEL, SORT, UMI]),
         "crates/output" => Only(&[MODEL, BGZF, CRAM, PROCESS, SORT, DUPLICATES]),
         "crates/qc" => Only(&[MODEL, CRAM, OUTPUT]),

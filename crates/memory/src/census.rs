@@ -178,6 +178,14 @@ fn by_numa_maps(ranges: &[(usize, usize)], smaps: &io::Result<Vec<Vma>>) -> io::
     Ok(per_node)
 }
 
+/// Bytes of these ranges (address, bytes) that lie on huge pages, mapped as such, as the kernel's mappings say.
+///
+/// # Errors
+/// When `/proc/self/smaps` cannot be read.
+pub fn on_huge_pages(ranges: &[(usize, usize)]) -> io::Result<u64> {
+    Ok(huge(ranges, &read("/proc/self/smaps", vmas::read_smaps)?))
+}
+
 fn huge(ranges: &[(usize, usize)], vmas: &[Vma]) -> u64 {
     vmas.iter().filter(|vma| vma.huge > 0).map(|vma| vma.share(vma.huge, ranges)).sum()
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
+use zerohop_model::plan::HugePages;
 
 /// A file from its beginning on, shared with all who map it.
 #[derive(Debug)]
@@ -140,6 +141,9 @@ pub unsafe fn mapped<T: Copy>(file: &File, offset: u64, count: usize) -> io::Res
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let start = region::map_file(file.as_raw_fd(), offset, mapped, false)?;
+    // What the file cache does not have yet is read into huge pages then, where the file system has them; elsewhere
+    // this does nothing.
+    let _unknown = system::advise_huge_pages(start.as_ptr().addr(), mapped, HugePages::Auto);
     blocks::remember(start.as_ptr() as usize, mapped, placement::current_id());
     // SAFETY: `start` begins a mapping of `mapped_bytes(bytes)`, at a page, entered as a block: what `PlacedAlloc`,
     // which is the global allocator, makes for a layout of `bytes` bytes and this alignment, for `bytes` is at least

@@ -7,7 +7,7 @@ use std::io::{self, BufRead};
 pub(crate) struct Vma {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Bytes on transparent huge pages, be they of this process alone or of a file in memory.
+    /// Bytes on transparent huge pages, be they of this process alone, of a file in memory or of the file cache.
     pub(crate) huge: u64,
 }
 
@@ -25,8 +25,8 @@ impl Vma {
     }
 }
 
-/// The lines with bytes on huge pages; a mapping has them in one of both.
-const HUGE: [&str; 2] = ["AnonHugePages:", "ShmemPmdMapped:"];
+/// The lines with bytes on huge pages; a mapping has them in one of these.
+const HUGE: [&str; 3] = ["AnonHugePages:", "ShmemPmdMapped:", "FilePmdMapped:"];
 
 /// Reads the text of `smaps`.
 pub(crate) fn read_smaps(smaps: impl BufRead) -> io::Result<Vec<Vma>> {
@@ -59,11 +59,16 @@ mod tests {
     #[test]
     fn smaps() {
         let text = b"7fa0-7fb0 rw-p 00000000 00:00 0 \nSize: 16 kB\nAnonHugePages:      2048 kB\nVmFlags: rd wr\n\
-                    8000-9000 r--p 0 08:01 5   /lib/\xff-b.so\nAnonHugePages: 0 kB\nShmemPmdMapped: 4 kB\n";
+                    8000-9000 r--p 0 08:01 5   /lib/\xff-b.so\nAnonHugePages: 0 kB\nShmemPmdMapped: 4 kB\n\
+                    9000-a000 r--s 0 08:01 6   /x\nShmemPmdMapped: 0 kB\nFilePmdMapped: 2 kB\n";
         let vmas = read_smaps(&text[..]).unwrap();
         assert_eq!(
             vmas,
-            [Vma { start: 0x7fa0, end: 0x7fb0, huge: 2 << 20 }, Vma { start: 0x8000, end: 0x9000, huge: 4 << 10 }]
+            [
+                Vma { start: 0x7fa0, end: 0x7fb0, huge: 2 << 20 },
+                Vma { start: 0x8000, end: 0x9000, huge: 4 << 10 },
+                Vma { start: 0x9000, end: 0xa000, huge: 2 << 10 },
+            ]
         );
     }
 

@@ -5,6 +5,9 @@ use crate::run::MemoryRun;
 use crate::spill::SpillReader;
 use zerohop_model::error::Error;
 
+/// So many records ahead, those of a run in memory are asked for: they lie as they came, and each is a cache miss.
+const AHEAD: usize = 8;
+
 /// Where one run is read.
 pub(crate) enum Cursor<'r> {
     /// In memory: the next record.
@@ -23,8 +26,9 @@ impl Cursor<'_> {
 
     fn advance(&mut self) -> Result<(), Error> {
         match self {
-            Cursor::Memory(_, at) => {
+            Cursor::Memory(run, at) => {
                 *at += 1;
+                run.prefetch(*at + AHEAD);
                 Ok(())
             }
             Cursor::Disk(reader) => reader.advance(),

@@ -2,10 +2,16 @@
 
 use crate::frame::RecordFrame;
 use crate::key::{KeptKey, KeyRef, Ordinal};
+use zerohop_memory::prefetch;
 use zerohop_model::error::Error;
 
 /// Bytes of a segment: a mapping of its own, on the node of the thread that fills it (`zerohop_memory::LARGE`).
 const SEGMENT: usize = 4 << 20;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Bytes of a record that are asked for ahead of it. Of what follows, the machine sees that it is read in order.
+const PREFETCHED: usize = 4 * LINE;
 
 /// A record of a run.
 #[derive(Debug, Clone, Copy)]
@@ -120,6 +126,13 @@ impl MemoryRun {
     /// The key of the record that is at `at` after sorting.
     pub(crate) fn key_at(&self, at: usize) -> KeyRef<'_> {
         self.key(&self.entries[at])
+    }
+
+    /// Asks for the first cache lines of the record that is at `at`, if there is one.
+    pub(crate) fn prefetch(&self, at: usize) {
+        let Some(entry) = self.entries.get(at) else { return };
+        let segment = &self.segments[entry.segment as usize];
+        (0..PREFETCHED).step_by(LINE).for_each(|byte| prefetch(segment, entry.start as usize + byte));
     }
 
     /// The frame of that record, and its ordinal.

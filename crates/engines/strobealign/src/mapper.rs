@@ -14,9 +14,10 @@ use crate::hits::Finder;
 use crate::modes::{Chained, ChunkState, WorkerMode};
 use crate::seeds::Seeds;
 use crate::sequence::BASES_PER_WORD;
-use crate::tables::prefetch;
+
 use crate::wide::WideSeeder;
 use std::collections::VecDeque;
+use zerohop_memory::prefetch;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, Fragment};
 use zerohop_model::error::Error;

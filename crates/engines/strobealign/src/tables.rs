@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::fs::File;
 use std::ops::Range;
 use strobealign::seeding::SeedingParameters;
+use zerohop_memory::prefetch;
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 
@@ -219,26 +220,6 @@ pub(crate) fn mapped<T: Pod>(file: &File, offset: u64, count: usize) -> std::io:
     // file in its place. What another program writes to it is seen at the end (`MappedFile::check_unchanged`), and no
     // record is kept that was made with it; every place that tables hold is looked up with bounds.
     unsafe { zerohop_memory::mapped(file, offset, count) }
-}
-
-/// Asks for the cache line at `slice[at]`, if there is one, without waiting for it.
-#[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
-    if at < slice.len() {
-        let address = slice.as_ptr().wrapping_add(at);
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch never faults, and SSE is part of x86-64.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-        }
-        #[cfg(target_arch = "aarch64")]
-        // SAFETY: a prefetch never faults; nothing is changed.
-        unsafe {
-            std::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, readonly, preserves_flags));
-        }
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let _ = address;
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Which base stands before each suffix of a text, the suffixes in their order (Burrows and Wheeler 1994), and how many
 //! of each base stand before the suffixes of earlier rows (Ferragina and Manzini 2000).
 
+use zerohop_memory::prefetch;
+
 /// 128 rows: how many of each base stand before the suffixes of all earlier rows; then the low bits of the bases that
 /// stand before theirs, then the high bits, the first row in the lowest bit. 64 bytes: a step of a walk waits for one
 /// line of the cache.
@@ -44,16 +46,8 @@ impl Bwt {
 
     /// Has the line of `row` come into the cache. Without it, making an index takes a third more time.
     #[inline(always)]
-    #[allow(unsafe_code)]
     pub(super) fn look(&self, row: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(line) = self.lines.get(row / LINE) {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: it reads nothing, and the line is there.
-            unsafe { _mm_prefetch(std::ptr::from_ref(line).cast(), _MM_HINT_T0) }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        std::hint::black_box(self.lines[row / LINE][0]);
+        prefetch(&self.lines, row / LINE);
     }
 
     /// The base before the suffix of `row`.
