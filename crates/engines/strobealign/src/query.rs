@@ -1,7 +1,7 @@
 //! A read as it is compared with the reference: its letters, and its bases packed as those of the reference, in the
 //! orientations that are asked for.
 
-use crate::sequence::{BASES_PER_WORD, CODES, Sequence, unaligned};
+use crate::sequence::{BASES_PER_WORD, Sequence, unaligned};
 use zerohop_model::complement;
 
 /// The lower bit of each base.
@@ -95,36 +95,61 @@ impl ReadQuery {
         let [forward, reverse] = &mut self.packed;
         let (packed, letters) = (if is_reverse { reverse } else { forward }, &self.letters[0]);
         if !std::mem::replace(&mut packed.is_made, true) {
+            packed.words.clear();
+            packed.unequal.clear();
             match is_reverse {
                 // As there, letters are compared: only capital A, C, G and T are in the reference.
-                false => packed.fill(letters.iter().map(|&letter| match letter {
-                    b'A' | b'C' | b'G' | b'T' => CODES[usize::from(letter)],
-                    _ => 4,
-                })),
-                true => packed.fill(letters.iter().rev().map(|&letter| match CODES[usize::from(letter)] {
-                    4 => 4,
-                    code => 3 - code,
-                })),
+                false => letters.chunks(BASES_PER_WORD).for_each(|chunk| {
+                    let (word, unequal) = pack(chunk, |letter| matches!(letter, b'A' | b'C' | b'G' | b'T'));
+                    packed.words.push(word);
+                    packed.unequal.push(unequal);
+                }),
+                true => letters.rchunks(BASES_PER_WORD).for_each(|chunk| {
+                    let (word, unequal) =
+                        pack(chunk, |letter| matches!(letter & !0x20, b'A' | b'C' | b'G' | b'T' | b'U'));
+                    let behind = 2 * (BASES_PER_WORD - chunk.len());
+                    packed.words.push(reversed(!word) >> behind);
+                    packed.unequal.push(reversed(unequal) >> behind);
+                }),
             }
         }
         packed
     }
 }
 
-impl Packed {
-    fn fill(&mut self, mut codes: impl ExactSizeIterator<Item = u8>) {
-        self.words.clear();
-        self.unequal.clear();
-        while codes.len() > 0 {
-            let (mut word, mut unequal) = (0, 0);
-            for (i, code) in codes.by_ref().take(BASES_PER_WORD).enumerate() {
-                word |= u64::from(code & 3) << (2 * i);
-                unequal |= u64::from(code >> 2) << (2 * i);
-            }
-            self.words.push(word);
-            self.unequal.push(unequal);
-        }
+/// The codes of up to 32 letters, and the lower bit of each that is no base. Those behind the last letter are A.
+#[inline(always)]
+fn pack(letters: &[u8], is_base: impl Fn(u8) -> bool) -> (u64, u64) {
+    let mut block = [b'A'; BASES_PER_WORD];
+    block[..letters.len()].copy_from_slice(letters);
+    // Loops of a known length become wide instructions.
+    let (mut codes, mut unequal) = ([0; BASES_PER_WORD], [0; BASES_PER_WORD]);
+    for i in 0..BASES_PER_WORD {
+        // These bits of A, C, G and T (or U) are 0, 1, 3 and 2.
+        let bits = block[i] >> 1 & 3;
+        codes[i] = bits ^ bits >> 1;
+        unequal[i] = u8::from(!is_base(block[i]));
     }
+    (squeezed(&codes), squeezed(&unequal))
+}
+
+/// The two lowest bits of each byte, the first in the lowest bits.
+fn squeezed(bytes: &[u8; BASES_PER_WORD]) -> u64 {
+    let (eights, _) = bytes.as_chunks::<8>();
+    let squeeze = |eight: &[u8; 8]| {
+        let all = u64::from_le_bytes(*eight);
+        let twos = (all | all >> 6) & 0x000f_000f_000f_000f;
+        let fours = (twos | twos >> 12) & 0x0000_00ff_0000_00ff;
+        (fours | fours >> 24) & 0xffff
+    };
+    eights.iter().rev().fold(0, |word, eight| word << 16 | squeeze(eight))
+}
+
+/// The 32 codes of a word in reverse order.
+fn reversed(word: u64) -> u64 {
+    let fours = word.swap_bytes();
+    let twos = (fours >> 4 & 0x0f0f_0f0f_0f0f_0f0f) | (fours & 0x0f0f_0f0f_0f0f_0f0f) << 4;
+    (twos >> 2 & 0x3333_3333_3333_3333) | (twos & 0x3333_3333_3333_3333) << 2
 }
 
 #[cfg(test)]
