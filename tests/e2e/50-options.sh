@@ -296,6 +296,23 @@ index_file() {
     grep -q '^index  *built from the reference' zerohop.stderr || fail "an index for other reads was used"
 }
 
+# from 64 MiB on, an index file is mapped for any number of reads, if the file cache has it on huge pages
+big_index() {
+    [ -n "${LONG-}" ] || return 0
+    python3 -c '
+import random
+random.seed(1)
+for contig in range(6):
+    print(f">random{contig}")
+    print("".join(random.choices("ACGT", k=5_000_000)))' > big.fa
+    cat ref.fa >> big.fa
+    zerohop index -q -r 150 big.fa
+    zerohop align -t 2 --huge-pages off big.fa 1.fq 2.fq > expected.sam
+    own expected.sam "a large index" -t 2 --json i.json big.fa 1.fq 2.fq
+    index_is_mapped && echo "the large index was mapped" || echo "the large index was loaded"
+    own expected.sam "a large index, reads from a pipe" -t 3 big.fa <(cat 1.fq) 2.fq
+}
+
 words() {
     local shell
     zerohop topo > topo.txt
@@ -348,7 +365,7 @@ END
 
 for part in interleaved streams fasta lanes lanes_and_read_length read_groups comments orders shards copies \
     formats unread_by_others \
-    bam_bytes index_file words json; do
+    bam_bytes index_file big_index words json; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

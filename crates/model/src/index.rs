@@ -205,15 +205,24 @@ pub trait IndexSource: Send + Sync {
     /// A file that is damaged or was made from another reference; a reference that cannot be read; no memory.
     fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError>;
 
-    /// The engine on the index file itself, mapped: it takes no memory but that of the system's file cache, and lies on
-    /// small pages, wherever the cache has put it. Every byte is checked with `threads` threads. None of what cannot be
-    /// used so.
+    /// The engine on the index file itself, mapped: it takes no memory but that of the system's file cache, wherever
+    /// that has put it. Every byte is checked with `threads` threads. None of what cannot be used so, or does not lie
+    /// on such pages.
     ///
     /// # Errors
     /// As for [`IndexSource::make`].
-    fn map(&self, _threads: usize) -> Option<Result<Box<dyn Engine>, IndexError>> {
-        None
+    fn map(&self, _threads: usize, _pages: FilePages) -> Result<Option<Box<dyn Engine>>, IndexError> {
+        Ok(None)
     }
+}
+
+/// The pages of the system's file cache that an index may lie on when it is mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilePages {
+    /// Any: where little is looked up, small pages cost less than loading the index.
+    Any,
+    /// Nearly all of it on huge pages: looking something up costs what it does in memory of the process.
+    Huge,
 }
 
 /// Index files that can be copied to memory, into one file, for processes that map the copy in place of loading the

@@ -95,6 +95,7 @@ pub use running_child::RunningChild;
 pub use signals::{HeldSignals, Signal, see_children_end};
 pub use system::{GIVEN_FDS, STDIN, own_program};
 pub use temporary::{
-    NewFolder, TemporaryFolder, TemporaryLink, end_as_first_process, remove_temporaries, tell_if_interrupted,
+    NewFolder, TemporaryFolder, TemporaryLink, end_as_first_process, remove_temporaries, tell_if_cut,
+    tell_if_interrupted,
 };
 pub use user_folder::user_folder;

@@ -43,6 +43,10 @@ static PENDING: AtomicI32 = AtomicI32::new(0);
 /// What the signals did before.
 static BEFORE: OnceLock<Vec<(c_int, libc::sigaction)>> = OnceLock::new();
 static HANDLED: Once = Once::new();
+/// What is said where a page of a mapped file cannot be had.
+static CUT: OnceLock<String> = OnceLock::new();
+/// `si_code` of SIGBUS for a place that is behind the end of the file, or that the disk does not give.
+const NO_PAGE: c_int = 2;
 
 #[derive(Debug)]
 struct TemporaryEntry {
@@ -273,6 +277,10 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     // SAFETY: this thread's errno is there as long as the thread; it is put back, for the handler may return.
     let former = unsafe { *errno() };
     remove_temporaries();
+    // SAFETY: as above.
+    if at_fault && signal == libc::SIGBUS && unsafe { (*info).si_code } == NO_PAGE {
+        end_with_words();
+    }
     if signal == libc::SIGINT {
         interruption::tell();
     }
@@ -288,6 +296,25 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     }
     // SAFETY: as above. An instruction at fault is executed once more, and meets the action that was there before.
     unsafe { *errno() = former };
+}
+
+/// Has the process end with a message if this file, which is mapped, is made shorter, or its disk cannot be read. Of
+/// several, the first is named.
+pub fn tell_if_cut(path: &Path) {
+    let words =
+        "it was made shorter while it was in use, or the disk that it is on cannot be read: run the command again";
+    let _first = CUT.set(format!("error: {}: {words}\n", path.display()));
+    handle_signals();
+}
+
+/// Ends the process with what is to be said of a mapped file, if there is one.
+fn end_with_words() {
+    let Some(words) = CUT.get() else { return };
+    // SAFETY: the bytes are there to be read; both calls may be made in a signal handler.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len());
+        libc::_exit(1);
+    }
 }
 
 /// Ends the process by a signal whose action is the default one. The first process of a container is not ended by it:

@@ -26,6 +26,7 @@ mod confine;
 mod extension;
 pub mod file;
 mod hits;
+mod loader;
 mod mapper;
 mod modes;
 mod options;
@@ -53,7 +54,7 @@ pub use parameters::IndexParameters;
 pub use provider::Provider;
 pub use reference::{Reference, ReferenceBuilder};
 
-use crate::file::MappedFile;
+use crate::loader::MappedFile;
 use crate::mapper::StrobealignMapper;
 use crate::sequence::Sequence;
 use crate::tables::Tables;

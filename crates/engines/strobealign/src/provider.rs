@@ -1,6 +1,7 @@
 //! Where strobealign's index comes from: a file beside the reference, or the reference itself.
 
-use crate::file::{identify, index_arguments, index_path, is_index, made_for, shown_options};
+use crate::file::{identify, index_arguments, index_path, is_index, shown_options};
+use crate::loader::made_for;
 use crate::options::StrobealignOptions;
 use crate::resident;
 use crate::{
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use zerohop_input::reference::{check_file, estimated_bases};
 use zerohop_model::engine::Engine;
 use zerohop_model::index::{
-    IndexError, IndexProvider, IndexSource, MakingNews, OnStart, Product, Resident, SavedIndex, Told, Wanted,
+    FilePages, IndexError, IndexProvider, IndexSource, MakingNews, OnStart, Product, Resident, SavedIndex, Told, Wanted,
 };
 use zerohop_model::machine::Bytes;
 use zerohop_process::quoted;
@@ -204,10 +205,11 @@ impl IndexSource for StrobealignIndexSource {
         Ok(Box::new(engine.with_options(self.options.clone())))
     }
 
-    fn map(&self, threads: usize) -> Option<Result<Box<dyn Engine>, IndexError>> {
-        let engine = Strobealign::map(self.file.as_ref()?, self.fasta(), &self.parameters, threads);
-        let with_options = |engine: Strobealign| Box::new(engine.with_options(self.options.clone())) as Box<dyn Engine>;
-        Some(engine.map(with_options).map_err(IndexError::failed))
+    fn map(&self, threads: usize, pages: FilePages) -> Result<Option<Box<dyn Engine>>, IndexError> {
+        let Some(path) = &self.file else { return Ok(None) };
+        let engine = Strobealign::map(path, self.fasta(), &self.parameters, threads, pages);
+        let engine = engine.map_err(IndexError::failed)?;
+        Ok(engine.map(|engine| Box::new(engine.with_options(self.options.clone())) as Box<dyn Engine>))
     }
 }
 

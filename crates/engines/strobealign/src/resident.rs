@@ -1,6 +1,7 @@
 //! Index files that are copied to memory, whole, so that many processes map one copy.
 
-use crate::file::{FileSection, IndexFileError, Loader};
+use crate::file::{FileSection, IndexFileError};
+use crate::loader::Loader;
 use crate::pieces::{PIECE, share};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

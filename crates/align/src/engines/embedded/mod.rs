@@ -1,9 +1,9 @@
 //! An engine in our own process: index copies where the plan wants them, and workers of ours.
 
-mod brief;
 pub(crate) mod index_files;
 pub mod keep;
 mod library;
+mod mapping;
 mod replicas;
 pub(crate) mod resident;
 pub(crate) mod shared_index;
@@ -185,9 +185,9 @@ fn prepare(
     }
     let what = if source.is_built() { "making" } else { "loading" };
     let what = format!("{what} the index of {}", job.reference.display());
-    let is_brief = brief::is_brief(bases, source.bytes(), machine.nodes.len(), &plan.replicas);
-    let is_brief = is_brief && alternatives.is_none() && !source.is_built();
-    let make = || IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index(), is_brief);
+    let mapped = mapping::mapped_pages(bases, source.bytes(), machine.nodes.len(), &plan.replicas);
+    let mapped = mapped.filter(|_| alternatives.is_none() && !source.is_built());
+    let make = || IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index(), mapped);
     let replicas = progress::waiting(tells && provider.has_index(), &what, |_| make())?;
     notes.extend(replicas.notes.iter().cloned());
     let (read_length, files) = (read_length_of(provider, mean_read_length), source.files());

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use zerohop_memory::Placed;
 use zerohop_model::engine::Engine;
 use zerohop_model::error::Error;
-use zerohop_model::index::{IndexSource, OnStart};
+use zerohop_model::index::{FilePages, IndexSource, OnStart};
 use zerohop_model::machine::{Bytes, CpuId};
 use zerohop_model::measurement::ReplicaReport;
 use zerohop_model::plan::{Placement, Plan};
@@ -218,7 +218,7 @@ pub struct IndexCopies {
 
 impl IndexCopies {
     /// Makes all copies: the first from `source`, the others from it, all at once. Of an index that is kept in memory,
-    /// that is used. If the run `is_brief`, the index file is mapped, if it can be.
+    /// that is used. An index file that lies on the `mapped` pages of the file cache is mapped.
     ///
     /// # Errors
     /// When the index cannot be made.
@@ -227,7 +227,7 @@ impl IndexCopies {
         plan: &Plan,
         mean_read_length: usize,
         has_index: bool,
-        is_brief: bool,
+        mapped: Option<FilePages>,
     ) -> Result<Self, AlignError> {
         let started = Instant::now();
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
@@ -236,10 +236,10 @@ impl IndexCopies {
         let on_start: OnStart = Box::new(move || std::mem::forget(own.enter()));
         let threads = plan.workers.len();
         let mut is_mapped = false;
-        let make = || match is_brief.then(|| source.map(threads)).flatten() {
-            Some(mapped) => {
+        let make = || match mapped.map_or(Ok(None), |pages| source.map(threads, pages))? {
+            Some(engine) => {
                 is_mapped = true;
-                mapped
+                Ok(engine)
             }
             None => source.make(threads, on_start),
         };
