@@ -359,8 +359,8 @@ pub(crate) struct ChoiceFields<'a> {
     pub(crate) tie: &'a [u8],
 }
 
-/// All that is said of the end of a record whose mate is mapped: it is never marked with other ends, and they all are
-/// if it is there. Half of all signatures are such ones.
+/// All that is said of the end of a record whose mate is mapped: it is never marked with other ends, but ends without a
+/// mapped mate are where it is. Of pairs, at least half of all signatures are such ones.
 const END_OF_PAIR: u8 = 1;
 
 /// Bytes of a choice before those of the tie.

@@ -35,6 +35,7 @@ mod child_program;
 mod closed;
 #[cfg_attr(target_os = "macos", path = "confined/macos.rs")]
 mod confined;
+mod cut;
 mod descriptors;
 mod ending;
 mod environment;
@@ -74,6 +75,7 @@ mod user_folder;
 pub use charge::Charge;
 pub use child_program::ChildProgram;
 pub use confined::confine;
+pub use cut::CutWatch;
 pub use environment::{command_line, quoted};
 pub use exhausted::end_where_exhausted;
 pub use exit::Ending;

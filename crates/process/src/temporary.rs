@@ -6,10 +6,12 @@
 //! writes the same file, see [`crate::NewFile`].
 #![allow(unsafe_code)]
 
+use crate::cut::{self, CutWatch};
 use crate::interruption::{self, Interruption};
 use crate::system::{self, errno, is_of_kernel};
 use libc::{c_char, c_int, c_void, siginfo_t};
 use std::ffi::CString;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
@@ -43,10 +45,6 @@ static PENDING: AtomicI32 = AtomicI32::new(0);
 /// What the signals did before.
 static BEFORE: OnceLock<Vec<(c_int, libc::sigaction)>> = OnceLock::new();
 static HANDLED: Once = Once::new();
-/// What is said where a page of a mapped file cannot be had.
-static CUT: OnceLock<String> = OnceLock::new();
-/// `si_code` of SIGBUS for a place that is behind the end of the file, or that the disk does not give.
-const NO_PAGE: c_int = 2;
 
 #[derive(Debug)]
 struct TemporaryEntry {
@@ -277,9 +275,9 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     // SAFETY: this thread's errno is there as long as the thread; it is put back, for the handler may return.
     let former = unsafe { *errno() };
     remove_temporaries();
-    // SAFETY: as above.
-    if at_fault && signal == libc::SIGBUS && unsafe { (*info).si_code } == NO_PAGE {
-        end_with_words();
+    if at_fault && signal == libc::SIGBUS {
+        // SAFETY: as above; such a signal has an address.
+        end_if_cut(unsafe { (*info).si_addr() }.addr());
     }
     if signal == libc::SIGINT {
         interruption::tell();
@@ -298,18 +296,16 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     unsafe { *errno() = former };
 }
 
-/// Has the process end with a message if this file, which is mapped, is made shorter, or its disk cannot be read. Of
-/// several, the first is named.
-pub fn tell_if_cut(path: &Path) {
-    let words =
-        "it was made shorter while it was in use, or the disk that it is on cannot be read: run the command again";
-    let _first = CUT.set(format!("error: {}: {words}\n", path.display()));
+/// Has the process end with a message if what lies at these addresses cannot be read: this file, which is mapped there,
+/// was made shorter, or its disk fails.
+pub fn tell_if_cut(path: &Path, addresses: Range<usize>) -> CutWatch {
     handle_signals();
+    cut::watch(path, addresses)
 }
 
-/// Ends the process with what is to be said of a mapped file, if there is one.
-fn end_with_words() {
-    let Some(words) = CUT.get() else { return };
+/// Ends the process with what is to be said of a mapped file, if one lies at this address.
+fn end_if_cut(address: usize) {
+    let Some(words) = cut::words_at(address) else { return };
     // SAFETY: the bytes are there to be read; both calls may be made in a signal handler.
     unsafe {
         libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len());

@@ -64,8 +64,8 @@ impl Confiner {
     /// The bases of the segment outside of which the best alignment of the read with gaps does not lie, with or without
     /// bonuses for its ends.
     ///
-    /// `None` if the segment has no word of two thirds of `k` bases that starts at each third of `k` bases of the read:
-    /// strobealign does not align then.
+    /// `None` if the segment has none of the words of two thirds of `k` bases that start at every third of `k` bases of
+    /// the read: strobealign does not align then.
     pub(crate) fn confine(&mut self, segment: &mut Segment<'_>, k: usize, scores: Scores) -> Option<Range<usize>> {
         let (whole, length) = (segment.bases.clone(), segment.query.len());
         let word = 2 * k / 3;
@@ -223,7 +223,15 @@ impl Bounds {
         if match_ == 0 || break_cost == 0 || gap_extend == 0 || gap_open <= gap_extend {
             return None;
         }
+        // It has scores of 8 bits, and sums of 16.
+        if match_ > i8::MAX as usize || mismatch > 1 << 7 || match_ * length > i16::MAX as usize {
+            return None;
+        }
         let (score, spare) = (score as usize, (match_ * length).checked_sub(score as usize)?);
+        // The more runs there are, the shorter the longest may be; of so low a score that does not hold.
+        if score < break_cost {
+            return None;
+        }
         let runs = 1 + spare / break_cost;
         let run = (score + break_cost * (runs - 1)).div_ceil(match_).div_ceil(runs);
         let deleted = spare.checked_sub(gap_open).map_or(0, |rest| 1 + rest / gap_extend);
@@ -277,6 +285,18 @@ mod tests {
         };
     }
 
+    /// Match, mismatch, opening and extending a gap. Of some, SSW's 8 or 16 bits are too few.
+    const WIDE_AND_USUAL: [(u8, u8, u8, u8); 8] = [
+        (2, 8, 12, 1),
+        (1, 4, 6, 1),
+        (3, 2, 5, 2),
+        (2, 8, 3, 3),
+        (1, 20, 30, 1),
+        (2, 200, 12, 1),
+        (120, 100, 90, 1),
+        (127, 8, 200, 2),
+    ];
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1500))]
         #[test]
@@ -288,8 +308,8 @@ mod tests {
             segment in (0usize..500, 60usize..1400),
             changes in proptest::collection::vec((0usize..7, 0usize..260, 1usize..20), 0..9),
             is_reverse: bool,
-            scores in proptest::sample::select(vec![(2, 8, 12, 1), (1, 4, 6, 1), (3, 2, 5, 2), (2, 8, 3, 3)]),
-            k in 8usize..24,
+            scores in proptest::sample::select(WIDE_AND_USUAL.to_vec()),
+            k in 8usize..32,
         ) {
             let mut bases = reference.into_bytes();
             let middle = bases.len() / 2;

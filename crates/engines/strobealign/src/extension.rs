@@ -16,7 +16,7 @@ use zerohop_model::record::CigarOp;
 /// A read that differs from the reference in less than this part of its bases is aligned without gaps.
 const UNGAPPED: f32 = 0.05;
 
-/// In a longer segment, in bases, SSW looks for nothing.
+/// In a longer segment, in bases, `Aligner::align` looks for nothing.
 const LONGEST_SEGMENT: usize = 2000;
 
 /// An alignment of a read.

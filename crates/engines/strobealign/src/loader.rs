@@ -15,6 +15,7 @@ use crate::{Strobealign, VERSION};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use std::fs::File;
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -23,6 +24,7 @@ use zerohop_memory::{on_huge_pages, populate};
 use zerohop_model::error::Error;
 use zerohop_model::index::FilePages;
 use zerohop_model::record::Contig;
+use zerohop_process::CutWatch;
 
 /// What the index at `path` was made for: the canonical length of the reads, unless it is for any, and the options that
 /// made it, as they are typed.
@@ -51,7 +53,8 @@ impl Strobealign {
         parameters: &IndexParameters,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
-        Strobealign::load_with(&Loader::open(path)?, reference, parameters, threads, Loader::read)
+        let loader = Loader::open_for(path, reference, parameters, threads)?;
+        loader.engine(loader.read(threads)?, parameters, threads)
     }
 
     /// The same of a copy of an index file that lies in memory (`resident::fill`): its tables are mapped, not read, and
@@ -65,12 +68,10 @@ impl Strobealign {
         parameters: &IndexParameters,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
-        let map = |loader: &Loader, threads| {
-            let sections = loader.map()?;
-            sections.populate(threads);
-            Ok(sections)
-        };
-        Strobealign::load_with(&Loader::open(copy)?, reference, parameters, threads, map)
+        let loader = Loader::open_for(copy, reference, parameters, threads)?;
+        let sections = loader.map()?;
+        sections.populate(threads);
+        loader.engine(sections, parameters, threads)
     }
 
     /// The same with the tables mapped from the file, if the file cache has it on such pages. That nobody writes to it
@@ -87,35 +88,22 @@ impl Strobealign {
         threads: usize,
         pages: FilePages,
     ) -> Result<Option<Self>, IndexFileError> {
-        let loader = Loader::open(path)?;
+        let loader = Loader::open_for(path, reference, parameters, threads)?;
         let modified = loader.modified()?;
-        let mapped = loader.map()?;
+        // A file that cannot be mapped may still be read.
+        let mapped = match loader.map() {
+            Err(IndexFileError::Io { .. }) => return Ok(None),
+            mapped => mapped?,
+        };
+        let watches = mapped.addresses().map(|addresses| zerohop_process::tell_if_cut(path, addresses));
         let is_usable = |bytes| pages == FilePages::Any || mapped.lie_on_huge_pages(bytes);
         // Most files that do not lie on huge pages are left alone then.
         if !is_usable(mapped.populate_some()) || !is_usable(mapped.populate(threads)) {
             return Ok(None);
         }
-        zerohop_process::tell_if_cut(path);
-        let check = |loader: &Loader, threads| loader.check(mapped, threads);
-        let engine = Strobealign::load_with(&loader, reference, parameters, threads, check)?;
-        Ok(Some(Strobealign { mapped: Some(MappedFile { loader, modified }), ..engine }))
-    }
-
-    fn load_with(
-        loader: &Loader,
-        reference: Option<&Path>,
-        parameters: &IndexParameters,
-        threads: usize,
-        get: impl FnOnce(&Loader, usize) -> Result<Sections, IndexFileError>,
-    ) -> Result<Self, IndexFileError> {
-        loader.check_reference(reference, threads)?;
-        loader.check_parameters(parameters)?;
-        let Sections { sequence, randstrobes, bucket_starts } = get(loader, threads)?;
-        let reference = loader.reference(sequence)?;
-        let tables = loader.tables(randstrobes, bucket_starts)?;
-        let Description { bits, filter_cutoff, .. } = loader.description;
-        let tables = Tables::new(parameters.seeding.clone(), bits, filter_cutoff, tables, threads)?;
-        Ok(Strobealign::assemble(reference, parameters.clone(), tables))
+        let sections = loader.check(mapped, threads)?;
+        let engine = loader.engine(sections, parameters, threads)?;
+        Ok(Some(Strobealign { mapped: Some(MappedFile { loader, modified, _watches: watches }), ..engine }))
     }
 }
 
@@ -124,6 +112,7 @@ pub(crate) struct MappedFile {
     loader: Loader,
     /// When it was written last, before it was checked.
     modified: SystemTime,
+    _watches: [CutWatch; 3],
 }
 
 impl MappedFile {
@@ -149,6 +138,11 @@ impl Sections {
         [cast_slice(&self.sequence), cast_slice(&self.randstrobes), cast_slice(&self.bucket_starts)]
     }
 
+    /// Where they lie in memory.
+    fn addresses(&self) -> [Range<usize>; 3] {
+        self.bytes().map(|section| section.as_ptr().addr()..section.as_ptr().addr() + section.len())
+    }
+
     /// Asks for all pages with so many threads, so that nobody has to wait for one when reads are aligned. Says how
     /// many bytes they are.
     fn populate(&self, threads: usize) -> usize {
@@ -167,7 +161,7 @@ impl Sections {
 
     /// Whether about so many bytes lie on huge pages. Where the system does not say, they do not.
     fn lie_on_huge_pages(&self, bytes: usize) -> bool {
-        let ranges = self.bytes().map(|section| (section.as_ptr().addr(), section.len()));
+        let ranges = self.addresses().map(|range| (range.start, range.len()));
         on_huge_pages(&ranges).is_ok_and(|huge| huge as f64 >= NEARLY_ALL * bytes as f64)
     }
 }
@@ -235,6 +229,34 @@ impl Loader {
             return Err(unusable(&what));
         }
         Ok(Loader { path: path.to_owned(), file, head: [&head[..], &json].concat(), description })
+    }
+
+    /// The same of a file that must be of this reference, and made with these parameters.
+    fn open_for(
+        path: &Path,
+        reference: Option<&Path>,
+        parameters: &IndexParameters,
+        threads: usize,
+    ) -> Result<Self, IndexFileError> {
+        let loader = Loader::open(path)?;
+        loader.check_reference(reference, threads)?;
+        loader.check_parameters(parameters)?;
+        Ok(loader)
+    }
+
+    /// The engine with these sections.
+    fn engine(
+        &self,
+        sections: Sections,
+        parameters: &IndexParameters,
+        threads: usize,
+    ) -> Result<Strobealign, IndexFileError> {
+        let Sections { sequence, randstrobes, bucket_starts } = sections;
+        let reference = self.reference(sequence)?;
+        let tables = self.tables(randstrobes, bucket_starts)?;
+        let Description { bits, filter_cutoff, .. } = self.description;
+        let tables = Tables::new(parameters.seeding.clone(), bits, filter_cutoff, tables, threads)?;
+        Ok(Strobealign::assemble(reference, parameters.clone(), tables))
     }
 
     pub(crate) fn sections(&self) -> [&FileSection; 3] {

@@ -14,7 +14,6 @@ use crate::hits::Finder;
 use crate::modes::{Chained, ChunkState, WorkerMode};
 use crate::seeds::Seeds;
 use crate::sequence::BASES_PER_WORD;
-
 use crate::wide::WideSeeder;
 use std::collections::VecDeque;
 use zerohop_memory::prefetch;
