@@ -13,7 +13,7 @@ told is the difference, for each pair or thousand bases of long reads, so loadin
 - Instructions, and lines that are not in the last cache, counted by cachegrind with a last cache as large as the
   machine's and one thread. It knows nothing of prefetching, so a line that was asked for before counts as well: what
   is counted is how many come from memory, not how long anyone waits. It has no AVX-512: where the engine uses that,
-  there are fewer instructions in truth.
+  there are fewer instructions in truth. Where valgrind does not know an instruction, nothing is counted ("-").
 - What a line costs: `lines` (bench/src/bin/lines.rs), on a block as large as the index, by lines that are asked for
   ahead.
 
@@ -22,6 +22,7 @@ Results go to bench/runs/DATE-HOST-roofline/.
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +86,8 @@ def counted(options, engine, times, last_cache):
         "--cachegrind-out-file=/dev/null"]
     command = [*valgrind, *align(options, engine, files, 1, "/dev/null")]
     run = subprocess.run(command, cwd=options.work, capture_output=True, text=True, errors="replace")
+    if run.returncode == -signal.SIGILL:
+        return {"engine": engine, "reads": count, "instructions": None, "lines": None}
     if run.returncode:
         raise Failure(f"{' '.join(command)}: exit status {run.returncode}\n{run.stderr[-2000:]}")
     number = lambda name: int(re.search(rf"{name}:\s+([\d,]+)", run.stderr)[1].replace(",", ""))
@@ -123,11 +126,16 @@ def main():
             for result in [*runs, *counts, *lines]:
                 tell(result)
             costs, cycle = {line["ahead"]: line["ns"] for line in lines if "ns" in line}, lines[-1]["cycle_ns"]
-            time, instructions, missed = (per_read(runs, "cpu_s") * 1e9, per_read(counts, "instructions"),
-                per_read(counts, "lines"))
-            rows.append([engine, mib, f"{time:,.0f}", f"{time / cycle:,.0f}", f"{instructions:,.0f}",
-                f"{instructions * cycle / time:.2f}", f"{missed:,.0f}", f"{missed * costs[0]:,.0f}",
-                f"{missed * min(costs.values()):,.0f}", f"{per_read(runs, 'bytes'):,.0f}"])
+            time, counted_ones = per_read(runs, "cpu_s") * 1e9, ["-"] * 5
+            if counts[0]["lines"] is not None:
+                instructions, missed = per_read(counts, "instructions"), per_read(counts, "lines")
+                counted_ones[:2] = [f"{instructions:,.0f}", f"{instructions * cycle / time:.2f}"]
+                # Where loading the index takes a number that changes from run to run, few reads say nothing.
+                if missed > 0:
+                    counted_ones[2:] = [f"{missed:,.1f}", f"{missed * costs[0]:,.0f}",
+                        f"{missed * min(costs.values()):,.0f}"]
+            rows.append([engine, mib, f"{time:,.0f}", f"{time / cycle:,.0f}", *counted_ones,
+                f"{per_read(runs, 'bytes'):,.0f}"])
     about = [f"{options.threads} threads, {options.reference}; for each pair of reads of 150 bases, or thousand bases"
         " of long reads. What each column is: the head of the script."]
     describe_run(options.out, "Instructions and cache lines of the engines", about,

@@ -32,7 +32,7 @@ pub const FORMAT_VERSION: u32 = 3;
 pub const PAGE: u64 = 1 << 16;
 /// Alignment of sections of a piece or more: a huge page of x86-64. What is written together at such places lies on
 /// huge pages of the file cache, where the file system has them (XFS, ext4 from Linux 6.16 on).
-pub(crate) const HUGE_PAGE: u64 = 2 << 20;
+const HUGE_PAGE: u64 = 2 << 20;
 
 /// Why an index file cannot be used or written. Reads `FILE: what is wrong: what to do`.
 #[derive(Debug, thiserror::Error)]

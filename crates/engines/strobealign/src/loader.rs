@@ -1,8 +1,8 @@
 //! Index files, loaded or mapped, and checked.
 
 use crate::file::{
-    Description, FORMAT_VERSION, FileSection, HUGE_PAGE, IndexFileError, MAGIC, describe_seeding, index_arguments,
-    packed_bytes, shown_options, unread,
+    Description, FORMAT_VERSION, FileSection, IndexFileError, MAGIC, describe_seeding, index_arguments, packed_bytes,
+    shown_options, unread,
 };
 use crate::parameters::IndexParameters;
 use crate::pieces::{PIECE, share};
@@ -38,8 +38,8 @@ pub fn made_for(path: &Path) -> Result<(Option<usize>, String), IndexFileError> 
 
 /// The part of an index that must lie on huge pages for small ones not to count.
 const NEARLY_ALL: f64 = 0.9;
-/// Pieces of a section that are looked at before the others.
-const SAMPLED: usize = 16;
+/// Bytes of a section that are looked at before the others.
+const LOOKED_AT_FIRST: usize = 16 << 20;
 
 impl Strobealign {
     /// Loads the index at `path` with `threads` threads, into memory of the calling thread's placement.
@@ -150,13 +150,12 @@ impl Sections {
         self.bytes().into_iter().map(<[u8]>::len).sum()
     }
 
-    /// The same of some pieces alone, from all over the sections.
+    /// The same of the first pages of each alone. (Of a file that is not in the cache, pages that are asked for here
+    /// and there would keep the system from reading huge ones.)
     fn populate_some(&self) -> usize {
-        let pieces = self.bytes().into_iter().flat_map(|section| {
-            let (pieces, _) = section.as_chunks::<{ HUGE_PAGE as usize }>();
-            pieces.iter().step_by((pieces.len() / SAMPLED).max(1))
-        });
-        pieces.map(|piece| populate(piece, 1)).count() * HUGE_PAGE as usize
+        let firsts = self.bytes().map(|section| &section[..section.len().min(LOOKED_AT_FIRST)]);
+        firsts.into_iter().for_each(|first| populate(first, 1));
+        firsts.into_iter().map(<[u8]>::len).sum()
     }
 
     /// Whether about so many bytes lie on huge pages. Where the system does not say, they do not.
