@@ -92,7 +92,7 @@ forms() {
     # kernels of other processors; without vectors they take long
     head -n 100 ont.fq > few.fq
     align "--engine-args=-x map-ont" part.fa few.fq | records - > few
-    for level in SCALAR SSE; do
+    for level in SCALAR SSE AVX512; do
         env "RAMMAP_FORCE_$level=1" "$ZEROHOP" align -q --engine rammap "--engine-args=-x map-ont" part.fa few.fq |
             records - | cmp - few || fail "with the kernels of $level"
     done
@@ -181,6 +181,14 @@ modifications() {
         align "--engine-args=-x map-hifi $options" -C --sort -o records.bam part.fa comments.fq
         long_reads modified reads.bam records.bam
     done
+    # of reads that are trimmed, those of the bases that stay
+    local ends="-A -G -Q -L -f 100 -t 57"
+    align "--engine-args=-x map-hifi" --trim "--trim-args=$ends" -o records.bam part.fa reads.bam
+    long_reads modified reads.bam records.bam 100:-57
+    align "--engine-args=-x map-hifi" -C --trim "--trim-args=$ends" -o records.bam part.fa comments.fq
+    long_reads modified reads.bam records.bam 100:-57
+    align "--engine-args=-x map-hifi" --read-structure 11S+T -o records.bam part.fa reads.bam
+    long_reads modified reads.bam records.bam 11:
 }
 
 huge() {

@@ -7,7 +7,8 @@
                                                      mappy finds with the reads' names
     long_reads.py modifications READS BAM [FASTQ]    writes a BAM of reads with base modifications, and with FASTQ the
                                                      same in comments
-    long_reads.py modified READS.bam RECORDS         base modifications of records are those of their reads, or none
+    long_reads.py modified READS.bam RECORDS [A:B]   base modifications of records are those of their reads, or none; of
+                                                     reads that were cut those of the bases in this slice
 """
 import array
 import random
@@ -185,12 +186,17 @@ def modifications(reads, bam, fastq=None):
             record.query_name, record.flag = read.name, 4
             record.query_sequence = read.sequence
             record.query_qualities = pysam.qualitystring_to_array(read.quality)
-            count = read.sequence.count("C")
-            picked = sorted(random.sample(range(count), count // 5))
-            steps = [at - before - 1 for before, at in zip([-1] + picked, picked)]
+            places, values = "", 0
+            for letter, kinds in ("C", "hm?"), ("A", "a."):
+                count = read.sequence.count(letter)
+                picked = sorted(random.sample(range(count), count // 5))
+                steps = [at - before - 1 for before, at in zip([-1] + picked, picked)]
+                places += f"{letter}+{kinds}" + "".join(f",{step}" for step in steps) + ";"
+                values += len(steps) * (len(kinds) - 1)
             record.set_tag("RG", "run1")
-            record.set_tag("MM", "C+m?" + "".join(f",{step}" for step in steps) + ";")
-            record.set_tag("ML", array.array("B", [random.randrange(256) for _ in steps]))
+            record.set_tag("MM", places)
+            # Those of one place are no more than 1 together.
+            record.set_tag("ML", array.array("B", [random.randrange(128) for _ in range(values)]))
             record.set_tag("MN", len(read.sequence))
             record.set_tag("qs", 12.5, "f")
             # Kinetics, as PacBio has them
@@ -201,7 +207,7 @@ def modifications(reads, bam, fastq=None):
                 text.write(f"@{read.name}\t{tags}\n{read.sequence}\n+\n{read.quality}\n")
 
 
-def modified(reads, sam):
+def modified(reads, sam, kept=None):
     import pysam
     of_reads = {read.query_name: read for read in pysam.AlignmentFile(reads, check_sq=False)}
     counts = {True: 0, False: 0}
@@ -212,13 +218,16 @@ def modified(reads, sam):
                 sys.exit(f"{record.query_name}: {tag} is {record.get_tag(tag)}")
         has = record.has_tag("MM")
         counts[has] += 1
-        whole = record.query_sequence is not None and len(record.query_sequence) == len(read.query_sequence)
+        start, end = (int(at) if at else None for at in kept.split(":")) if kept else (0, None)
+        bases = read.query_sequence[start:end]
+        whole = record.query_sequence is not None and len(record.query_sequence) == len(bases)
         if not (has == record.has_tag("ML") == record.has_tag("MN") == whole):
             sys.exit(f"{record.query_name}, {record.flag}, {record.cigarstring}: MM {has}")
         if has:
-            ours, theirs = ({key: sorted(value) for key, value in of.modified_bases_forward.items()}
-                            for of in (record, read))
-            if ours != theirs or record.get_tag("MN") != len(record.query_sequence):
+            ours = {key: sorted(value) for key, value in record.modified_bases_forward.items()}
+            theirs = {key: sorted((at - start, value) for at, value in values if start <= at < start + len(bases))
+                      for key, values in read.modified_bases_forward.items()}
+            if ours != theirs or record.get_tag("MN") != len(bases) or record.get_forward_sequence() != bases:
                 sys.exit(f"{record.query_name}, {record.flag}: other bases are modified than in the read")
     print(f"{counts[True]} records with base modifications, {counts[False]} without")
 

@@ -2,7 +2,7 @@
 //! read structure takes for barcodes are no bases of the read any more.
 
 use crate::errors::fault_of;
-use crate::per_base;
+use crate::{modifications, per_base};
 use std::ops::Range;
 use std::path::Path;
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
@@ -55,7 +55,7 @@ impl Barcodes {
                 let text = &mut texts[usize::from(read.text)].bytes;
                 let kept = match self.structures.get(number) {
                     Some(structure) => keep_template(read, structure).map_err(|what| (number, what))?,
-                    None => Kept { bases: 0, stays: 0..0 },
+                    None => Kept { whole: 0..0, stays: 0..0 },
                 };
                 add_fields(read, text, &fields, kept, directed).map_err(|what| (number, what))?;
             }
@@ -106,19 +106,19 @@ fn put_field<'t>(out: &mut Vec<u8>, key: [u8; 2], between: u8, mut texts: impl I
     }
 }
 
-/// Bases that a read had, and those that stay.
+/// Where the bases of a read were, and which of them stay.
 struct Kept {
-    bases: usize,
+    whole: Range<usize>,
     stays: Range<usize>,
 }
 
 /// Leaves a read the bases of its template.
 fn keep_template(read: &mut ReadSpans, structure: &ReadStructure) -> Result<Kept, String> {
-    let bases = (read.seq.end - read.seq.start) as usize;
-    let stays = structure.spans(bases).map_err(|error| error.to_string())?.template().unwrap_or(0..0);
+    let whole = read.seq.start as usize..read.seq.end as usize;
+    let stays = structure.spans(whole.len()).map_err(|error| error.to_string())?.template().unwrap_or(0..0);
     let cut = |span: Span| Span { start: span.start + stays.start as u32, end: span.start + stays.end as u32 };
     (read.seq, read.qual) = (cut(read.seq), read.qual.map(cut));
-    Ok(Kept { bases, stays })
+    Ok(Kept { whole, stays })
 }
 
 /// Puts fields behind the comment of a read: both are written anew, at the end of the text.
@@ -126,13 +126,15 @@ fn add_fields(
     read: &mut ReadSpans,
     text: &mut Vec<u8>,
     fields: &[u8],
-    Kept { bases, stays }: Kept,
+    Kept { whole, stays }: Kept,
     directed: Option<&Directed>,
 ) -> Result<(), String> {
     let (start, Span { start: from, end }) = (text.len(), read.comment);
-    if end > from && stays != (0..bases) && directed.is_some() {
-        let own = text[from as usize..end as usize].to_vec();
-        per_base::cut(&own, (bases, stays), directed, text)?;
+    let comment = &text[from as usize..end as usize];
+    let is_cut = stays != (0..whole.len()) && (directed.is_some() || modifications::may_be_in(comment));
+    if end > from && is_cut {
+        let (own, bases) = (text[from as usize..end as usize].to_vec(), text[whole].to_vec());
+        per_base::cut(&own, (&bases, stays), directed, text)?;
     } else if fields.is_empty() {
         return Ok(());
     } else if end > from {

@@ -45,13 +45,24 @@ pub(crate) fn push(
         text.extend_from_slice(chunk.name_with_number(fragment, mate));
         let has_mate = mate == 0 && of.mate.is_some();
         text.extend_from_slice(&[b' ', Mark { failed_filters: read.failed_filters, has_mate }.to_byte()]);
-        per_base::cut(read.comment, (read.seq.len(), span.range()), directed, text)?;
+        per_base::cut(read.comment, (read.seq, span.range()), directed, text)?;
     } else {
-        text.extend_from_slice(chunk.header(fragment, mate));
+        put_line(chunk.header(fragment, mate), &read, span, text);
     }
     text.push(b'\n');
     put_body(&read, span, text);
     Ok(())
+}
+
+/// Appends a header line of FASTQ: as it stands, but for base modifications in its comment.
+pub(crate) fn put_line(line: &[u8], read: &Read<'_>, span: Span, text: &mut Vec<u8>) {
+    match line.strip_suffix(read.comment) {
+        None => text.extend_from_slice(line),
+        Some(name) => {
+            text.extend_from_slice(name);
+            per_base::cut_comment(read.comment, (read.seq, span.range()), text);
+        }
+    }
 }
 
 /// Appends what follows the header line.

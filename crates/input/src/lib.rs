@@ -52,6 +52,7 @@ mod kept;
 mod kept_count;
 mod lane;
 mod lasting;
+mod modifications;
 mod open;
 mod parse;
 mod per_base;

@@ -187,19 +187,18 @@ fn put_header(
     text: &mut Vec<u8>,
 ) -> Result<(), String> {
     let words = failed.map(|(failed, mate)| failed.words(mate));
+    let Some(read) = chunk.fragment(fragment).reads().nth(mate) else { return Ok(()) };
     match chunk.comments_are_fields {
-        false => text.extend_from_slice(chunk.header(fragment, mate)),
+        false => kept::put_line(chunk.header(fragment, mate), &read, span, text),
         true => text.extend_from_slice(chunk.name_with_number(fragment, mate)),
     }
     if let Some(words) = words {
         text.push(b' ');
         text.extend_from_slice(words.as_bytes());
     }
-    if chunk.comments_are_fields
-        && let Some(read) = chunk.fragment(fragment).reads().nth(mate).filter(|read| !read.comment.is_empty())
-    {
+    if chunk.comments_are_fields && !read.comment.is_empty() {
         text.push(b'\t');
-        per_base::cut(read.comment, (read.seq.len(), span.range()), directed, text)?;
+        per_base::cut(read.comment, (read.seq, span.range()), directed, text)?;
     }
     text.push(b'\n');
     Ok(())
