@@ -42,6 +42,7 @@ pub use provider::Provider;
 use crate::intervals::Annotation;
 use crate::mapper::RammapMapper;
 use crate::room::Room;
+use rammap::align::dp::{SimdCap, set_simd_cap};
 use rammap::align::index::Index;
 use rammap::align::map::MapOptions;
 use std::sync::Arc;
@@ -83,6 +84,10 @@ impl Rammap {
         mut contigs: Vec<Contig>,
         options: Arc<RammapOptions>,
     ) -> Result<Self, InputError> {
+        // Nearly all gaps between anchors have 200 to 230 bases, too few for registers of 512 bits: with them the whole
+        // run takes 1.2 times as long (bench/runs/2026-11-29-epyc-long-reads). Presets, which are applied before, set
+        // this to what they think of it; RAMMAP_FORCE_AVX512 counts more.
+        set_simd_cap(SimdCap::Avx2);
         let mut map = options.map.clone();
         rammap::api::finalize_options(&mut map, index.kmer_size);
         if options.frequent <= 0.0 && map.seeding.mid_occ == 0 {
