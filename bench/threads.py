@@ -13,11 +13,13 @@ Sets; the arms of each take turns, with the same number of threads on the same C
     sorted       strobealign | samtools fixmate -u | sort -u | markdup; zerohop align --sort --mark-duplicates. BAM
     bwa-sorted   the same with bwa mem, and with --engine bwa-mem
     runtime      zerohop align --engine null, which maps nothing: reads in plain, BGZF and gzip FASTQ, and in BAM. SAM
+    outputs      zerohop align --engine null, plain reads: one SAM file, one for each thread (--shards), BAM
 
 Each thread gets the same number of pairs: with N threads there are N times as many. N threads run on N CPUs, on as many
 cores as there are before two share one. Indexes are made before. bwa has its default of -K, which grows with the
 threads, as users have it; zerohop's does not. Run 0 warms up with the reads of one thread, and its records must be the
-same for both arms (for bwa with zerohop's -K) and for every number of threads; of sorted sets, the duplicates.
+same for both arms (for bwa with zerohop's -K) and for every number of threads; of sorted sets, the duplicates. (Those
+of `outputs` are not compared: they are no files of one format.)
 
 "pairs/s" are those of the whole command, "mapping" those without the loading of the index, where both programs say it.
 Results go to bench/runs/DATE-HOST-threads/; raw.jsonl also has where the time of zerohop's workers went.
@@ -49,8 +51,12 @@ SETS = {
     "sorted": ("sim300M", 120_000, ["pipe-u", "marked"]),
     "bwa-sorted": ("sim100M", 25_000, ["bwa-pipe", "bwa-marked"]),
     "runtime": ("sim300M", 120_000, ["plain", "bgzf", "gz", "bam"]),
+    "outputs": ("sim300M", 120_000, ["one-file", "shards", "bam-file"]),
 }
+# Those in which nothing is mapped
+OF_RUNTIME = ["runtime", "outputs"]
 STAGES = ["claim", "wait_input", "parse", "map", "encode", "commit", "wait_output"]
+TIMES = ["cut", "order", "wall", "making", "writing"]
 # The programs that arms take, for which compare.py makes indexes
 PROGRAMS = {"pipe-view": "strobealign", "zerohop-bam": "zerohop", "pipe-u": "strobealign", "marked": "zerohop",
     "bwa-pipe": "bwa", "bwa-marked": "bwa-mem"}
@@ -92,7 +98,7 @@ def needed(options):
     """The programs that the sets take."""
     yield from (options.zerohop, options.simulate)
     for name in options.sets:
-        yield from (options.bwa,) if "bwa" in name else (options.strobealign,) if name != "runtime" else ()
+        yield from (options.bwa,) if "bwa" in name else (options.strobealign,) if name not in OF_RUNTIME else ()
         yield from ("samtools",) if name == "runtime" or is_bam(name) else ()
         yield from ("bgzip",) if name in ("runtime", "bam") else ()
 
@@ -118,7 +124,7 @@ def prepare_set(options, name):
     options.pairs_of_thread = options.pairs_asked or options.pairs_of_thread
     options.pairs = options.pairs_of_thread * max(options.all_threads)  # of all files together
     options.input, options.threads = ["plain"], len(options.cpus)
-    options.arms = [] if name == "runtime" else [PROGRAMS.get(arm, arm) for arm in arms]
+    options.arms = [] if name in OF_RUNTIME else [PROGRAMS.get(arm, arm) for arm in arms]
     return f"{reference}.fa", prepare(options, reference)["plain"]
 
 
@@ -184,16 +190,19 @@ def pipeline_of(options, arm, fasta, reads, out, is_check):
         "bwa-pipe": [[*bwa, fasta, *reads], *samtools],
         "bwa-marked": [[*zerohop, *marked, "--engine", "bwa-mem", fasta, *reads]],
         "plain": [[*zerohop, "--engine", "null", fasta, *reads]],
+        "one-file": [[*zerohop, "--engine", "null", fasta, *reads]],
+        "shards": [[*zerohop, "--engine", "null", "--shards", threads, fasta, *reads]],
+        "bam-file": [[*zerohop, "--engine", "null", "--level", options.level, fasta, *reads]],
     }[arm]
 
 
-def is_bam(name):
-    return name in ("bam", "sorted", "bwa-sorted")
+def is_bam(name, arm=""):
+    return name in ("bam", "sorted", "bwa-sorted") or arm == "bam-file"
 
 
 def run(options, name, arm, fasta, reads, is_check):
-    """One run, and what it wrote."""
-    out = f"threads-{arm}.{'bam' if is_bam(name) else 'sam'}"
+    """One run, and the files that it wrote."""
+    out = f"threads-{arm}.{'bam' if is_bam(name, arm) else 'sam'}"
     for old in (out, f"{out}.bai", "threads.json"):
         (options.work / old).unlink(missing_ok=True)
     command = "plain" if name == "runtime" else arm
@@ -201,24 +210,26 @@ def run(options, name, arm, fasta, reads, is_check):
     log = options.work / "threads.log"
     found = measure(pipeline, options, log)
     found["mapping_s"] = mapping_seconds(log)
-    found["output_bytes"] = (options.work / out).stat().st_size
+    stem, suffix = out.split(".")
+    written = sorted(options.work.glob(f"{stem}.*{suffix}"))  # with --shards there are several
+    found["output_bytes"] = sum(path.stat().st_size for path in written)
     found["command"] = " | ".join(map(shown, pipeline))
     if (options.work / "threads.json").exists():
         found["zerohop"] = own_account(options)
         found["mapping_s"] = found["zerohop"]["wall"]  # as its message says, more exactly
-    return found, options.work / out
+    return found, written
 
 
 def own_account(options):
-    """Seconds of zerohop's workers, by stage; and its wall and serial times."""
+    """Seconds of zerohop's workers, by stage; its wall and serial times, and those of merging."""
     report = json.loads((options.work / "threads.json").read_text())["run"]
     rounded = lambda duration: round(seconds(duration), 6)
     workers = {stage: round(sum(rounded(worker[stage]) for worker in report["workers"]), 4) for stage in STAGES}
-    return {"wall": rounded(report["wall"]), "workers": workers,
-        "serial": {part: rounded(time) for part, time in report["serial"].items() if isinstance(time, dict)}}
+    times = lambda part: {name: rounded(time) for name, time in report.get(part, {}).items() if name in TIMES}
+    return {"wall": rounded(report["wall"]), "workers": workers, "serial": times("serial"), "sorted": times("sorted")}
 
 
-def digest(options, name, fasta, path):
+def digest(name, path):
     """Stands for the records of a SAM file, or the duplicates of a sorted BAM file."""
     if "sorted" in name:
         view = subprocess.run(["samtools", "view", "-@", "4", "-f", "1024", path], capture_output=True, check=True)
@@ -247,12 +258,13 @@ def run_set(options, name, tell):
         for repeat in range(options.repeats + 1):
             for arm in arms if repeat % 2 else arms[::-1]:
                 reads = forms[threads if repeat else 1][arm]
-                found, out = run(options, name, arm, fasta, reads, repeat == 0)
-                if repeat == 0:
-                    digests.add(digest(options, name, fasta, out))
+                found, written = run(options, name, arm, fasta, reads, repeat == 0)
+                if repeat == 0 and name != "outputs":
+                    digests.add(digest(name, *written))
                     if len(digests) > 1:
                         raise Failure(f"{name}: {arm} with {threads} threads has other records: {sorted(digests)}")
-                out.unlink()
+                for path in written:
+                    path.unlink()
                 pairs = options.pairs_of_thread * (threads if repeat else 1)
                 result = {"set": name, "threads": threads, "arm": arm, "repeat": repeat, "pairs": pairs, **found}
                 tell(result)
