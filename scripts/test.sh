@@ -2,9 +2,9 @@
 # Runs every check, from the quick ones to the slow ones, and stops at the first that fails. The last line counts the
 # steps: `N passed, N failed, N skipped, N parts skipped`, with the reasons. Nothing is tried twice.
 #
-# Two lanes run beside each other. The second has what compiles in a folder of its own (loom, Miri, fuzzing), and the
-# scripts that mostly wait: for time limits, hosts and emulated machines. After these it takes other scripts, the last
-# ones first. What one of its steps says is shown when it has ended.
+# When all is compiled, three lanes run beside each other: the tests of the crates and then scripts; what compiles in a
+# folder of its own (loom, Miri, fuzzing) and then scripts, the last ones first; scripts that mostly wait, for time
+# limits, hosts and emulated machines. What a step of the last two says is shown when it has ended.
 #
 #   scripts/test.sh              the short set: every kind of check (what `make test` runs after the set-up)
 #   LONG=1 scripts/test.sh       the long set: every combination, each fuzz target for half an hour (`make test-long`)
@@ -21,18 +21,22 @@ export LONG=${LONG-}
 # Cases of a property test; 256 are usual. They are other ones each time.
 [ -n "$LONG" ] || export PROPTEST_CASES=${PROPTEST_CASES:-80}
 
-# Lines VERDICT STEP of both lanes, what the steps of the second lane say, and what was skipped: `part STEP: REASON`,
-# or `script ...` for a whole one
+# Lines VERDICT STEP of all lanes, what the steps of the other lanes say, and what was skipped: `part STEP: REASON`, or
+# `script ...` for a whole one
 REPORTS=$(mktemp -d)
 export SKIPPED_PARTS="$REPORTS/skipped"
 touch "$REPORTS/verdicts" "$SKIPPED_PARTS"
-lane= ended=0
+lanes=() ended=0
 
 verdict() { echo "$*" >> "$REPORTS/verdicts"; }
 verdicts() { grep -c "^$1 " "$REPORTS/verdicts" || true; }
 
 summary() {
-    [ -z "$lane" ] || { kill -TERM -- "-$lane" 2> /dev/null || true; wait "$lane" 2> /dev/null || true; }
+    local lane
+    for lane in "${lanes[@]}"; do
+        kill -TERM -- "-$lane" 2> /dev/null || true
+        wait "$lane" 2> /dev/null || true
+    done
     show_ended
     echo
     local skipped; skipped=$(sort -u "$SKIPPED_PARTS" | sed 's/^part //; s/^script //')
@@ -68,25 +72,25 @@ step() {
         77) verdict skipped "$name"; echo "--- $name: skipped, $took";;
         *) verdict failed "$name"; echo "--- $name: FAILED with exit status $rc, $took"; exit 1;;
     esac
-    [ "$BASHPID" != $$ ] || look_at_second_lane
+    [ "$BASHPID" != $$ ] || look_at_other_lanes
 }
 
-# second_lane COMMAND...: its steps, all by `beside`, run beside those that come next here, until `join`
-second_lane() {
+# lane COMMAND...: its steps, all by `beside`, run beside those that come next here, until `join`
+lane() {
     set -m
-    (set +m; "$@") < /dev/null & lane=$!
+    (set +m; me=$BASHPID; "$@") < /dev/null & lanes+=($!)
     set +m
 }
 
-# A step of the second lane: what it says is kept until it has ended. (Left of `||`, no -e would hold in all that the
-# step calls.)
+# A step of another lane: what it says is kept until it has ended. (Left of `||`, no -e would hold in all that the step
+# calls.)
 beside() {
     local rc
     set +e
-    (set -e; step "$@") > "$REPORTS/running" 2>&1
+    (set -e; step "$@") > "$REPORTS/running.$me" 2>&1
     rc=$?
     set -e
-    mv "$REPORTS/running" "$REPORTS/ended.$((++ended))"
+    mv "$REPORTS/running.$me" "$REPORTS/ended.$me.$((++ended))"
     [ $rc = 0 ] || exit $rc
 }
 
@@ -97,18 +101,21 @@ show_ended() {
     done
 }
 
-look_at_second_lane() {
+look_at_other_lanes() {
     show_ended
     [ "$(verdicts failed)" = 0 ] || exit 1
 }
 
 join() {
-    local rc=0
-    wait "$lane" || rc=$?
-    lane=
-    look_at_second_lane
-    # killed, or no room for its reports
-    [ $rc = 0 ] || { verdict failed lane; echo "the second lane ended with exit status $rc"; exit 1; }
+    local rc
+    while [ ${#lanes[@]} -gt 0 ]; do
+        rc=0
+        wait "${lanes[0]}" || rc=$?
+        lanes=("${lanes[@]:1}")
+        look_at_other_lanes
+        # killed, or no room for its reports
+        [ $rc = 0 ] || { verdict failed lane; echo "a lane ended with exit status $rc"; exit 1; }
+    done
 }
 
 skip() {
@@ -184,45 +191,53 @@ fuzz_one() {
     grep -E 'number_of_executed_units|peak_rss_mb' "$TARGET/fuzz/$target.log" || true
 }
 
-# Among the end-to-end tests: what mostly waits; what clears index copies in /dev/shm, and so is not run beside what has
-# some; and what is breadth alone, for LONG=1
+# Among the end-to-end tests: what mostly waits; what clears index copies in /dev/shm; and what is breadth alone, for
+# LONG=1
 WAITING="60-faults 97-slurm"
 CLEARING="80-external 82-run-cache 85-external-faults"
 BREADTH="06-tutorial 18-strobealign-options"
+# What clears gets a /dev/shm of its own, so that it runs beside what has copies there. Where the system does not allow
+# that, it runs before, in the first lane.
+OWN_SHM='mount -t tmpfs tmpfs /dev/shm && exec "$@"'
+unshare -m bash -c "${OWN_SHM/exec/}" - true 2> /dev/null || OWN_SHM=
 
 # scripts_in FOLDER RUNNER WHICH...: has RUNNER (step, beside) run the scripts for which the command WHICH, given their
 # name, is true. (Who starts this in the background without job control has SIGINT ignored in it and in all that it
 # starts, and tests send that.)
 scripts_in() {
-    local folder=$1 runner=$2 script name; shift 2
+    local folder=$1 runner=$2 script name place; shift 2
     for script in $(ls "$folder"/[0-9]*.sh ${BACKWARDS:+-r}); do
         name=$(basename "$script" .sh)
-        ! "$@" "$name" || $runner "$(basename "$folder")/$name" env --default-signal=INT,QUIT,HUP bash "$script"
+        place=()
+        [ -z "$OWN_SHM" ] || ! is_one_of "$CLEARING" "$name" || place=(unshare -m bash -c "$OWN_SHM" own-shm)
+        ! "$@" "$name" ||
+            $runner "$(basename "$folder")/$name" "${place[@]}" env --default-signal=INT,QUIT,HUP bash "$script"
     done
 }
 is_one_of() { [[ " $1 " == *" $2 "* ]]; }
 waits() { is_one_of "$WAITING" "$1"; }
 computes() { ! waits "$1" && { [ -n "$LONG" ] || ! is_one_of "$BREADTH" "$1"; }; }
-# Those that the other lane has not begun
+# Those that no other lane has begun
 is_left() { computes "$1" && mkdir "$REPORTS/begun.$1" 2> /dev/null; }
 clears() { is_one_of "$CLEARING" "$1" && is_left "$1"; }
-is_left_for_second_lane() { ! is_one_of "$CLEARING" "$1" && is_left "$1"; }
 
 # Of the tests of artefacts those that need none (tests/dist/lib.sh), and of those on emulated machines the first, with
 # LONG=1 all
 for_now() { [ -n "$LONG" ] || [[ $1 == 1[0-9]-* ]]; }
 
-compilers() {
+compilers_and_scripts() {
     beside loom loom
     [ -z "$LONG" ] || beside miri miri
     [ "${FUZZ_SECONDS:-0}" = 0 ] || beside fuzz fuzz
+    until [ -n "$OWN_SHM" ] || [ -e "$REPORTS/cleared" ]; do sleep 1; done
+    BACKWARDS=1 scripts_in tests/e2e beside is_left
 }
 
 waiting_scripts() {
     scripts_in tests/hosts beside true
     scripts_in tests/e2e beside waits
     scripts_in tests/lab beside for_now
-    BACKWARDS=1 scripts_in tests/e2e beside is_left_for_second_lane
+    [ -z "$OWN_SHM" ] || scripts_in tests/e2e beside clears
 }
 
 step fmt cargo fmt --all --check
@@ -232,15 +247,15 @@ step clippy cargo clippy -q --workspace --all-targets --locked -- -D warnings
 step without-c++ without_cpp
 step graph cargo xtask graph
 step licences licences
-second_lane compilers
+# One command for programs and tests: with the same features no crate is compiled twice.
+step build cargo build -q --workspace --bins --tests --locked
+lane compilers_and_scripts
+lane waiting_scripts
 step tests cargo test -q --workspace --locked
 [ -z "$LONG" ] || step docs docs
-# With the tests, which are there already: with their features no crate is compiled twice.
-step build cargo build -q --workspace --bins --tests --locked
 step seeds seeds
-join
-second_lane waiting_scripts
-scripts_in tests/e2e step clears
+[ -n "$OWN_SHM" ] || scripts_in tests/e2e step clears
+touch "$REPORTS/cleared"
 scripts_in tests/e2e step is_left
 join
 scripts_in tests/dist step for_now

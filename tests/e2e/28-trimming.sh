@@ -245,12 +245,15 @@ ranks() {
     zerohop align -t 2 --durable --trim --fastp-json r.json $(saving r) -o r.sam ref.fa m_1.fq m_2.fq
     same --durable
     cmp <(files one) <(files r) || fail "--durable: other reads are saved"
-    # Killed, and resumed
-    "$ZEROHOP" align -q -t 1 --durable --trim --fastp-json r.json -o r.sam ref.fa m_1.fq m_2.fq > stderr 2>&1 & i=$!
-    for _ in $(seq 300); do grep -qs batch r.sam.progress/rank-0.jsonl && break; sleep 0.1; done
+    # Killed when something is on record, and resumed
+    for i in 1 2; do cat s_$i.fq{,,,,,,,} > many_$i.fq; done
+    zerohop align -t 2 --trim --fastp-json one.json -o one.sam ref.fa many_1.fq many_2.fq
+    "$ZEROHOP" align -q -t 1 --durable --trim --fastp-json r.json -o r.sam ref.fa many_1.fq many_2.fq > stderr 2>&1 &
+    i=$!
+    while kill -0 $i 2> /dev/null && ! grep -qs batch r.sam.progress/rank-0.jsonl; do sleep 0.05; done
     kill -9 $i 2> /dev/null || true
     wait $i || true
-    [ -e r.sam ] || zerohop align -t 2 --resume --trim --fastp-json r.json -o r.sam ref.fa m_1.fq m_2.fq
+    [ -e r.sam ] || zerohop align -t 2 --resume --trim --fastp-json r.json -o r.sam ref.fa many_1.fq many_2.fq
     same --resume
     read -r name compiler launch < <(some_mpis) || { skip_part "neither OpenMPI nor MPICH is here"; return; }
     with_mpi "$name" "$compiler"

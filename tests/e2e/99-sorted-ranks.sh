@@ -298,7 +298,7 @@ END
 check_calls() {
     command -v strace > /dev/null && strace -qq -o /dev/null true 2> /dev/null ||
         { skip_part "there is no strace that works"; return 0; }
-    local call number rc kills=0 every=12 how
+    local call number rc kills=0 every=29 how
     [ -z "${LONG-}" ] || every=1
     head -n 24000 s1.fq > c1.fq; head -n 24000 s2.fq > c2.fq
     local options="$ALL --sort-memory 500K ref.fa c1.fq c2.fq"

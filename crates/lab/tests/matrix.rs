@@ -73,7 +73,7 @@ fn spec(arm: Arm, files: Vec<PathBuf>, output: PathBuf, batch: usize, queue: usi
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2, ..ProptestConfig::default() })]
 
     #[test]
     fn every_combination_gives_the_same_records(
