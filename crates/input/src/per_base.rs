@@ -47,8 +47,8 @@ pub(crate) fn cut(
     Ok(())
 }
 
-/// The same of a comment of FASTQ, with fields that zerohop put there: base modifications alone are cut, if they fit the
-/// bases. All else stays as it stands.
+/// The same of a comment of FASTQ, with fields that zerohop put there: base modifications alone are cut, if they fit
+/// the bases. All else stays as it stands.
 pub(crate) fn cut_comment(comment: &[u8], (bases, kept): (&[u8], Range<usize>), out: &mut Vec<u8>) {
     if kept == (0..bases.len()) || !modifications::may_be_in(comment) {
         return out.extend_from_slice(comment);
