@@ -187,6 +187,11 @@ modifications() {
     long_reads modified reads.bam records.bam 100:-57
     align "--engine-args=-x map-hifi" -C --trim "--trim-args=$ends" -o records.bam part.fa comments.fq
     long_reads modified reads.bam records.bam 100:-57
+    # of reads that are saved, also where records show no comments
+    align "--engine-args=-x map-hifi" --trim "--trim-args=$ends" --save-trimmed saved.fq -o records.bam part.fa \
+        comments.fq
+    align "--engine-args=-x map-hifi" -C -o records.bam part.fa saved.fq
+    long_reads modified reads.bam records.bam 100:-57
     align "--engine-args=-x map-hifi" --read-structure 11S+T -o records.bam part.fa reads.bam
     long_reads modified reads.bam records.bam 11:
 }

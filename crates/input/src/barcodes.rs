@@ -180,7 +180,7 @@ pub(crate) struct BarcodeParser {
     pub(crate) parser: Box<dyn Parse>,
     pub(crate) barcodes: Barcodes,
     /// Of BAM: fields that go with the direction of a read have one value per base, and are cut with the bases.
-    /// Comments of FASTQ stay as they stand, and the text of chunks is that of the files.
+    /// Of comments of FASTQ base modifications alone are cut, and the text of chunks is that of the files.
     pub(crate) directed: Option<Directed>,
 }
 

@@ -1,7 +1,7 @@
 //! The text of reads that are dealt again: FASTQ. Where the reads have optional fields, their comments begin with a
 //! mark, which says what FASTQ cannot say, and hold the fields behind it.
 
-use crate::per_base;
+use crate::{header, per_base};
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::directed::Directed;
 use zerohop_trim::Span;
@@ -56,13 +56,11 @@ pub(crate) fn push(
 
 /// Appends a header line of FASTQ: as it stands, but for base modifications in its comment.
 pub(crate) fn put_line(line: &[u8], read: &Read<'_>, span: Span, text: &mut Vec<u8>) {
-    match line.strip_suffix(read.comment) {
-        None => text.extend_from_slice(line),
-        Some(name) => {
-            text.extend_from_slice(name);
-            per_base::cut_comment(read.comment, (read.seq, span.range()), text);
-        }
-    }
+    let (name, comment) = header::split(line);
+    let start = if comment.is_empty() { line.len() } else { name.len() + 1 };
+    text.extend_from_slice(&line[..start]);
+    per_base::cut_comment(comment, (read.seq, span.range()), text);
+    text.extend_from_slice(&line[start + comment.len()..]);
 }
 
 /// Appends what follows the header line.

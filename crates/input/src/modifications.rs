@@ -27,17 +27,23 @@ pub(crate) fn may_be_in(fields: &[u8]) -> bool {
 /// In words: a text that is none of MM, or names letters that the read does not have.
 pub(crate) fn cut(text: &[u8], bases: &[u8], kept: Range<usize>) -> Result<Modifications, String> {
     let mut left = Modifications { places: Vec::with_capacity(text.len()), stay: Vec::new(), probabilities: 0 };
+    // There are seven letters, and a text may have any number of lists.
+    let mut counts: Vec<LetterCounts> = Vec::new();
     for list in text.strip_suffix(b";").unwrap_or(text).split(|byte| *byte == b';').filter(|list| !list.is_empty()) {
         let mut parts = list.split(|byte| *byte == b',');
         let head = parts.next().unwrap_or_default();
         let each = kinds(head).ok_or_else(|| format!("'{}' is no kind of modification", head.escape_ascii()))?;
-        let letters = |bases: &[u8]| bases.iter().filter(|base| is_counted(head[0], **base)).count();
-        let (all, before, of_kept) = (letters(bases), letters(&bases[..kept.start]), letters(&bases[kept.clone()]));
+        let known = counts.iter().find(|counts| counts.letter == head[0]).copied();
+        let counts_of = known.unwrap_or_else(|| {
+            counts.push(LetterCounts::of(head[0], bases, &kept));
+            counts[counts.len() - 1]
+        });
+        let LetterCounts { all, before, of_kept, .. } = counts_of;
         left.places.extend_from_slice(head);
         let (mut next, mut after_last) = (0usize, before);
         for part in parts {
-            let passed: usize = std::str::from_utf8(part)
-                .ok()
+            let digits = std::str::from_utf8(part).ok().filter(|_| part.iter().all(u8::is_ascii_digit));
+            let passed: usize = digits
                 .and_then(|digits| digits.parse().ok())
                 .ok_or_else(|| format!("'{}' is no number", part.escape_ascii()))?;
             let letter = next.saturating_add(passed);
@@ -55,6 +61,28 @@ pub(crate) fn cut(text: &[u8], bases: &[u8], kept: Range<usize>) -> Result<Modif
         left.places.push(b';');
     }
     Ok(left)
+}
+
+/// How many bases of a read are of one letter.
+#[derive(Clone, Copy)]
+struct LetterCounts {
+    letter: u8,
+    all: usize,
+    /// Before those that stay.
+    before: usize,
+    of_kept: usize,
+}
+
+impl LetterCounts {
+    fn of(letter: u8, bases: &[u8], kept: &Range<usize>) -> Self {
+        let count = |bases: &[u8]| bases.iter().filter(|base| is_counted(letter, **base)).count();
+        LetterCounts {
+            letter,
+            all: count(bases),
+            before: count(&bases[..kept.start]),
+            of_kept: count(&bases[kept.clone()]),
+        }
+    }
 }
 
 impl Modifications {
@@ -162,6 +190,7 @@ mod tests {
             ("C+m,0;C+h,1;", "more 'C'"),
             ("C+m,x;", "'x' is no number"),
             ("C+m,-1;", "'-1' is no number"),
+            ("C+m,+1;", "'+1' is no number"),
             ("m,1;", "'m' is no kind"),
             ("C+,1;", "'C+' is no kind"),
             ("C+m5,0;", "'C+m5' is no kind"),

@@ -69,9 +69,8 @@ fn put_fields(
     (directed, modified): (Option<&Directed>, &Modified),
     out: &mut Vec<u8>,
 ) {
-    let start = out.len();
-    for field in fields.split(|byte| *byte == b'\t') {
-        if out.len() > start {
+    for (number, field) in fields.split(|byte| *byte == b'\t').enumerate() {
+        if number > 0 {
             out.push(b'\t');
         }
         let [a, b, b':', kind, b':', value @ ..] = field else {
@@ -184,6 +183,7 @@ mod tests {
                 "1:N:0:AC\tOQ:Z:abcd\tMM:Z:C+m,0;\tML:B:C,9\tmv:B:c,5,1",
             ),
             ("OQ:Z:abcd\tMN:i:4", "OQ:Z:abcd\tMN:i:4"),
+            ("\tMM:Z:C+m,1;", "\tMM:Z:C+m,0;"),
             ("MM:Z:C+m,1;\tML:B:C,9,9\tMN:i:4", "MM:Z:C+m,1;\tML:B:C,9,9\tMN:i:4"),
         ] {
             let mut out = Vec::new();

@@ -172,7 +172,7 @@ pub(crate) struct Reducer {
     pub(crate) trimmed: Option<Arc<Trimmed>>,
     pub(crate) inputs: Inputs,
     /// Of BAM: fields that go with the direction of a read have one value per base, and are cut with the bases.
-    /// Comments of FASTQ stay as they stand, and the text of chunks is that of the files.
+    /// Of comments of FASTQ base modifications alone are cut, and the text of chunks is that of the files.
     pub(crate) directed: Option<Directed>,
     /// Whether it counts what is trimmed.
     pub(crate) counts: bool,
