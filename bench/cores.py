@@ -5,21 +5,20 @@
     python3 bench/cores.py FOLDER                    # its error, then 64, 128 and 384 cores
     python3 bench/cores.py FOLDER --files 16 --spread 0.3
 
-Each arm of zerohop in FOLDER/raw.jsonl is simulated from the times per pair of its runs with the fewest threads: a
-worker claims, parses, maps and encodes, and writes while its file is locked; simulated.py has the rules. The merge of
+Each arm of zerohop in FOLDER/raw.jsonl is simulated from the times per pair of its fastest run with the fewest threads:
+a worker claims, parses, maps and encodes, and writes while its file is locked; simulated.py has the rules. The merge of
 sorted records is a second round of the same kind, whose parts go into one file. Two predictions are checked, for every
 number of threads that was measured. "From one thread" assumes that cores do not disturb each other. "Work as measured"
 takes the time of work from the run that is predicted: so what is wrong with it is the rules alone, and what differs
 between the two is the machine: caches, memory, clocks, other tenants.
 
 A prediction assumes as many cores as workers, each as fast as one alone, and copies of the index near to them. It
-leaves out loading the index and files that are slower than memory.
+leaves out loading the index, the limit of finished chunks (balance.py has that), and files that are slower than memory.
 """
 import argparse
 import json
 import math
 import random
-import statistics
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -40,7 +39,7 @@ WORK = ["claim", "parse", "map", "encode"]
 
 @dataclass
 class Times:
-    """Seconds per pair, medians of runs with the same number of threads."""
+    """Seconds per pair."""
     work: float  # of claiming, but for cutting, parsing, mapping, encoding
     cut: float
     write: float  # into a file of records
@@ -53,8 +52,10 @@ class Times:
 
 
 def times_of(runs):
-    """`Times` of runs of one arm with the same number of threads."""
-    per_pair = lambda get: statistics.median(get(run["zerohop"]) / run["pairs"] for run in runs)
+    """`Times` of runs of one arm with the same number of threads: of the fastest, for others disturb the others."""
+    wall = lambda own: own["wall"] + own.get("sorted", {}).get("wall", 0)
+    fastest = min(runs, key=lambda run: wall(run["zerohop"]))
+    per_pair = lambda get: get(fastest["zerohop"]) / fastest["pairs"]
     arm = runs[0]["arm"]
     cut = per_pair(lambda own: own["serial"]["cut"])
     work = per_pair(lambda own: sum(own["workers"][stage] for stage in WORK)) - cut
@@ -63,7 +64,7 @@ def times_of(runs):
     if merging("wall"):  # each worker has runs of its own
         work, write = work + write, 0
     return Times(work, cut, write, merging("making"), merging("writing"),
-        per_pair(lambda own: own["wall"] + own.get("sorted", {}).get("wall", 0)), runs[0]["pairs"],
+        per_pair(wall), runs[0]["pairs"],
         CHUNK_BASES.get(arm, OTHER_CHUNK_BASES) / PAIR_BASES, runs[0]["threads"] if arm == "shards" else 1)
 
 

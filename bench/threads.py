@@ -203,15 +203,16 @@ def is_bam(name, arm=""):
 def run(options, name, arm, fasta, reads, is_check):
     """One run, and the files that it wrote."""
     out = f"threads-{arm}.{'bam' if is_bam(name, arm) else 'sam'}"
-    for old in (out, f"{out}.bai", "threads.json"):
-        (options.work / old).unlink(missing_ok=True)
+    stem, suffix = out.split(".")
+    files = lambda: sorted(options.work.glob(f"{stem}.*{suffix}"))  # with --shards there are several
+    for old in (*files(), options.work / f"{out}.bai", options.work / "threads.json"):
+        old.unlink(missing_ok=True)
     command = "plain" if name == "runtime" else arm
     pipeline = [list(map(str, one)) for one in pipeline_of(options, command, fasta, reads, out, is_check)]
     log = options.work / "threads.log"
     found = measure(pipeline, options, log)
     found["mapping_s"] = mapping_seconds(log)
-    stem, suffix = out.split(".")
-    written = sorted(options.work.glob(f"{stem}.*{suffix}"))  # with --shards there are several
+    written = files()
     found["output_bytes"] = sum(path.stat().st_size for path in written)
     found["command"] = " | ".join(map(shown, pipeline))
     if (options.work / "threads.json").exists():
