@@ -107,11 +107,13 @@ look_at_other_lanes() {
 }
 
 join() {
-    local rc
+    local rc ended lane left
     while [ ${#lanes[@]} -gt 0 ]; do
-        rc=0
-        wait "${lanes[0]}" || rc=$?
-        lanes=("${lanes[@]:1}")
+        rc=0 ended=
+        wait -n -p ended "${lanes[@]}" || rc=$?
+        left=()
+        for lane in "${lanes[@]}"; do [ "$lane" = "$ended" ] || left+=("$lane"); done
+        lanes=("${left[@]}")
         look_at_other_lanes
         # killed, or no room for its reports
         [ $rc = 0 ] || { verdict failed lane; echo "a lane ended with exit status $rc"; exit 1; }
@@ -197,9 +199,10 @@ WAITING="60-faults 97-slurm"
 CLEARING="80-external 82-run-cache 85-external-faults"
 BREADTH="06-tutorial 18-strobealign-options"
 # What clears gets a /dev/shm of its own, so that it runs beside what has copies there. Where the system does not allow
-# that, it runs before, in the first lane.
+# that, or has the files of the tests there, it runs before, in the first lane.
 OWN_SHM='mount -t tmpfs tmpfs /dev/shm && exec "$@"'
-unshare -m bash -c "${OWN_SHM/exec/}" - true 2> /dev/null || OWN_SHM=
+files_of_tests=("$PWD" "$TARGET" "$REPORTS")
+unshare -m bash -c "$OWN_SHM" own-shm ls "${files_of_tests[@]}" > /dev/null 2>&1 || OWN_SHM=
 
 # scripts_in FOLDER RUNNER WHICH...: has RUNNER (step, beside) run the scripts for which the command WHICH, given their
 # name, is true. (Who starts this in the background without job control has SIGINT ignored in it and in all that it

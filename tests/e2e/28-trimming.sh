@@ -250,7 +250,10 @@ ranks() {
     zerohop align -t 2 --trim --fastp-json one.json -o one.sam ref.fa many_1.fq many_2.fq
     "$ZEROHOP" align -q -t 1 --durable --trim --fastp-json r.json -o r.sam ref.fa many_1.fq many_2.fq > stderr 2>&1 &
     i=$!
-    while kill -0 $i 2> /dev/null && ! grep -qs batch r.sam.progress/rank-0.jsonl; do sleep 0.05; done
+    for _ in $(seq 2400); do
+        kill -0 $i 2> /dev/null && ! grep -qs batch r.sam.progress/rank-0.jsonl || break
+        sleep 0.05
+    done
     kill -9 $i 2> /dev/null || true
     wait $i || true
     [ -e r.sam ] || zerohop align -t 2 --resume --trim --fastp-json r.json -o r.sam ref.fa many_1.fq many_2.fq
