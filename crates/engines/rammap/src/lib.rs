@@ -84,9 +84,9 @@ impl Rammap {
         mut contigs: Vec<Contig>,
         options: Arc<RammapOptions>,
     ) -> Result<Self, InputError> {
-        // With registers of 512 bits a whole run takes 1.2 times as long on an EPYC
-        // (bench/runs/2026-11-29-epyc-long-reads); nearly all gaps between anchors have 200 to 230 bases. Presets, which
-        // are applied before, set this to what they think of it; RAMMAP_FORCE_AVX512 counts more.
+        // With registers of 512 bits a run takes 1.2 times as long on an EPYC (docs/upstream.md): nearly all gaps
+        // between anchors have 200 to 230 bases. Presets, which are applied before, set this to what they think of it;
+        // RAMMAP_FORCE_AVX512 counts more.
         set_simd_cap(SimdCap::Avx2);
         let mut map = options.map.clone();
         rammap::api::finalize_options(&mut map, index.kmer_size);
