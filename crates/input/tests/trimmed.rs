@@ -201,7 +201,7 @@ fn over_ranks(raw: &[PathBuf], interleaved: bool, trimming: &Trimming, cut: Cut)
 fn chunks_are_those_of_the_trimmed_reads() {
     let folder = tempfile::tempdir().unwrap();
     for (mates, interleaved, reads) in
-        [(1, false, 0), (2, false, 1), (1, false, 30_000), (2, false, 12_000), (2, true, 3), (2, true, 12_000)]
+        [(1, false, 0), (2, false, 1), (1, false, 12_000), (2, false, 6_000), (2, true, 3), (2, true, 6_000)]
     {
         check(folder.path(), mates, interleaved, reads);
     }
