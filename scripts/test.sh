@@ -201,7 +201,7 @@ BREADTH="06-tutorial 18-strobealign-options"
 # What clears gets a /dev/shm of its own, so that it runs beside what has copies there. Where the system does not allow
 # that, or has the files of the tests there, it runs before, in the first lane.
 OWN_SHM='mount -t tmpfs tmpfs /dev/shm && exec "$@"'
-files_of_tests=("$PWD" "$TARGET" "$REPORTS")
+files_of_tests=("$PWD" "$TARGET" "$REPORTS" ${ZEROHOP_DATA:+"$ZEROHOP_DATA"})
 unshare -m bash -c "$OWN_SHM" own-shm ls "${files_of_tests[@]}" > /dev/null 2>&1 || OWN_SHM=
 
 # scripts_in FOLDER RUNNER WHICH...: has RUNNER (step, beside) run the scripts for which the command WHICH, given their

@@ -184,6 +184,25 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn any_text_is_cut_or_refused(
+            text in "([ACGTUN][-+]([a-z]{1,2}|[0-9]{1,6})?[.?]?(,[0-9]{0,20}){0,4};?|[ -~]{0,8}){0,6}",
+            bases in "[ACGTNacgu]{0,40}",
+            from in 0usize..40,
+            length in 0usize..40,
+        ) {
+            let start = from.min(bases.len());
+            let kept = start..(start + length).min(bases.len());
+            if let Ok(left) = cut(text.as_bytes(), bases.as_bytes(), kept.clone()) {
+                prop_assert!(left.stay.iter().all(|range| range.end <= left.probabilities));
+                // What is left is a text of the bases that are left.
+                let again = cut(&left.places, bases[kept.clone()].as_bytes(), 0..kept.len()).unwrap();
+                prop_assert_eq!(again.places, left.places);
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_text_of_modifications_is_said() {
         for (text, words) in [

@@ -85,7 +85,7 @@ impl Rammap {
         options: Arc<RammapOptions>,
     ) -> Result<Self, InputError> {
         // With registers of 512 bits a run takes 1.2 times as long on an EPYC (docs/upstream.md): nearly all gaps
-        // between anchors have 200 to 230 bases. Presets, which are applied before, set this to what they think of it;
+        // between anchors have 200 to 239 bases. Presets, which are applied before, set this to what they think of it;
         // RAMMAP_FORCE_AVX512 counts more.
         set_simd_cap(SimdCap::Avx2);
         let mut map = options.map.clone();
