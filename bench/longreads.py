@@ -15,18 +15,20 @@ for hifi of 10 to 20 kb with 0.3 % (truth.py). Arms, indexes made before:
     loaded-1  minimap2 of the first arm, and
     loaded-2  zerohop of the second, with a read of a hundred bases: what loading the index takes
 
-The records of both are compared byte for byte, but for @PG, at the end. Every round runs all arms, so runs of a round
-are pairs: ratios are of these. Results go to bench/runs/DATE-HOST-long-reads/.
+The records of both are compared byte for byte, but for @PG, at the end. Of zerohop's runs with all reads the time that
+its workers map is kept as well, from its summary: the rest is what could be saved beside the aligner. Every round
+runs all arms, so runs of a round are pairs: ratios are of these. Results go to bench/runs/DATE-HOST-long-reads/.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from running import (Failure, call, describe_run, make, measure, output_of, parser_of, raw_data, run_script,
-    summary_of_pairs, with_programs, words, write_summary, zerohop_commit)
+from running import (Failure, call, describe_run, make, measure, median, output_of, parser_of, raw_data,
+    run_script, seconds, summary_of_pairs, with_programs, words, write_summary, zerohop_commit)
 from truth import make_long_reads
 
 PRESETS = {"ont": "map-ont", "hifi": "map-hifi"}
@@ -50,7 +52,7 @@ def command(options, arm, name):
     """A line of shell that does all of an arm."""
     preset, threads, reference = PRESETS[name], options.threads, options.reference
     minimap2 = f"{options.minimap2} -a -x {preset} -t {threads}"
-    zerohop = f"{options.zerohop} align -q --engine rammap --engine-args '-x {preset}' -t {threads}"
+    zerohop = f"{options.zerohop} align -q --json run.json --engine rammap --engine-args '-x {preset}' -t {threads}"
     return {
         "minimap2": f"{minimap2} {name}.mmi {name}.fq > {name}-minimap2.sam 2> long.log",
         "zerohop": f"{zerohop} -o {name}-zerohop.sam {reference} {name}.fq",
@@ -80,9 +82,23 @@ def check(options, name):
     return int(found.stdout)
 
 
+def mapping_seconds(options):
+    """How long a worker of the last run mapped: the mean of all."""
+    workers = json.loads((options.work / "run.json").read_text())["run"]["workers"]
+    return sum(seconds(worker["map"]) for worker in workers) / len(workers)
+
+
+def limit(name, arms):
+    """What sorted output could gain beside the pipe if all but mapping took no time."""
+    pipe, wall = median(arms["pipe"], "wall_s"), median(arms["sorted"], "wall_s")
+    mapping = median(arms["sorted"], "mapping_s")
+    return f"{name}: workers of `sorted` map for {mapping:.2f} s of {wall:.2f} s. If all else took no time, it would " \
+        f"be {pipe / mapping:.2f} times as fast as the pipe; it is {pipe / wall:.2f} times as fast (medians)."
+
+
 def main():
     options = parse_arguments()
-    results, records = {}, {}
+    results, records, limits = {}, {}, []
     with raw_data(options.out) as tell:
         (options.work / "one.fq").write_text(f"@one\n{'ACGT' * 25}\n+\n{'I' * 100}\n")
         for name in options.sets:
@@ -97,18 +113,23 @@ def main():
                 for arm in arms:
                     line = ["bash", "-o", "pipefail", "-c", command(options, arm, name)]
                     found = measure([line], options, options.work / "long.log")
+                    if arm in ("zerohop", "sorted"):
+                        found["mapping_s"] = mapping_seconds(options)
                     print(f"{name:5} {arm:9} run {repeat}: {found['wall_s']:8.2f} s", flush=True)
                     tell({"set": name, "arm": arm, "repetition": repeat, **found})
                     if repeat > 0:
                         arms[arm].append(found)
             if {"minimap2", "zerohop"} <= arms.keys():
                 records[name] = check(options, name)
+            if {"pipe", "sorted"} <= arms.keys():
+                limits.append(limit(name, arms))
     write_summary(options.out, summary_of_pairs(results))
     describe_run(options.out, "Long reads", [
         f"{options.threads} threads, {options.bases // 10**6} Mb of reads on {options.reference.name},",
         f"{options.repeats} counted runs of each arm after one that warms up, arms in turn; the head of the script",
         "says what they are. Ratios are of runs of the same round. Records of minimap2 and zerohop were the same:",
-        ", ".join(f"{count} of {name}" for name, count in records.items()) + "."],
+        ", ".join(f"{count} of {name}" for name, count in records.items()) + ".",
+        *(line for text in limits for line in ("", text))],
         [zerohop_commit(), f"minimap2 {output_of(options.minimap2, '--version')}",
             *(f"`{shown_command(options, arm)}`" for arm in options.only)])
 
