@@ -26,7 +26,7 @@ pub struct QcFigures {
     pub places: Vec<u64>,
     /// By insert size from 0, in bases: pairs. The last one stands for all larger ones.
     pub inserts: Vec<u64>,
-    /// By the share of G and C, from 0 to 100 %: reads that come next to it.
+    /// By the share of G and C, from 0 to 100 %: reads. A short one is spread over all percents next to its share.
     pub gc: Vec<u64>,
     /// By mapping quality from 0: reads that are mapped and no duplicates.
     pub mapq: Vec<u64>,

@@ -21,9 +21,9 @@ pub enum Comments {
     AsTheyStand,
 }
 
-/// Fields whose values are counted along all bases of a read: base modifications (SAMtags, section 1.7). Records that
-/// have not all bases are without.
-const OF_ALL_BASES: [[u8; 2]; 3] = [*b"MM", *b"ML", *b"MN"];
+/// Fields whose values are counted along all bases of a read: base modifications (SAMtags, section 1.7), and their
+/// drafts. Records that have not all bases are without.
+const OF_ALL_BASES: [[u8; 2]; 5] = [*b"MM", *b"ML", *b"MN", *b"Mm", *b"Ml"];
 
 /// What an encoder knows besides the record.
 #[derive(Debug, Clone, Copy)]

@@ -243,7 +243,7 @@ fn the_read_group_is_added_and_takes_the_place_of_another() {
 
 #[test]
 fn base_modifications_are_for_records_with_all_bases() {
-    let comment = b"MM:Z:C+m,0;\tRX:Z:A\tML:B:C,200\tMN:i:4";
+    let comment = b"MM:Z:C+m,0;\tRX:Z:A\tML:B:C,200\tMN:i:4\tMm:Z:C+m,0;\tMl:B:C,200";
     let made = |comments, flags, cigar: &str, bases: &str| {
         let columns = ["r", flags, "c1", "7", "60", cigar, "*", "0", "0", bases, "*"];
         let line = columns.join("\t");
@@ -251,19 +251,19 @@ fn base_modifications_are_for_records_with_all_bases() {
             encode(&sink(format, comments), 1, |encoder| encoder.line(line.as_bytes(), of(comment), true)).unwrap()
         });
         let shown = |text: &[u8], key: &[u8]| text.windows(key.len()).any(|part| part == key);
-        let [sam, bam] = texts.map(|text| [b"MM", b"ML", b"MN", b"RX"].map(|key| shown(&text, key)));
+        let [sam, bam] = texts.map(|text| [b"MM", b"ML", b"MN", b"Mm", b"Ml", b"RX"].map(|key| shown(&text, key)));
         assert_eq!(sam, bam);
         sam
     };
     for (cigar, bases) in [("4M", "ACGT"), ("1S3M", "ACGT"), ("2M1D2M", "ACGT")] {
-        assert_eq!(made(Comments::OfBam, "0", cigar, bases), [true; 4], "{cigar}");
+        assert_eq!(made(Comments::OfBam, "0", cigar, bases), [true; 6], "{cigar}");
     }
     for (cigar, bases) in [("1H3M", "CGT"), ("3M1H", "ACG"), ("4M", "*")] {
         for comments in [Comments::OfBam, Comments::AsTheyStand] {
-            assert_eq!(made(comments, "256", cigar, bases), [false, false, false, true], "{cigar}");
+            assert_eq!(made(comments, "256", cigar, bases), [false, false, false, false, false, true], "{cigar}");
         }
     }
-    assert_eq!(made(Comments::OfBam, "4", "*", "*"), [true; 4], "a read without bases");
+    assert_eq!(made(Comments::OfBam, "4", "*", "*"), [true; 6], "a read without bases");
 }
 
 #[test]

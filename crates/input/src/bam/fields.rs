@@ -19,14 +19,16 @@ pub(super) fn is_of_alignment(field: &Field<'_>) -> bool {
 }
 
 /// Whether it is as aligners (bwa, bowtie, bowtie2, hisat2, minimap2) and `samtools fixmate` write it, though
-/// `samtools reset` does not know it. Others write fields of the same names: dorado an array `pa`, PacBio the text
-/// `XA`, of which the one of bwa is a list of places, `chr,+pos,CIGAR,NM;`.
+/// `samtools reset` does not know it. Others write fields of the same names: dorado an array `pa` and a number `ts`,
+/// PacBio the text `XA`, of which the one of bwa is a list of places, `chr,+pos,CIGAR,NM;`.
 pub(super) fn is_as_of_aligner(field: &Field<'_>) -> bool {
     let is_integer = matches!(field.kind, b'c' | b'C' | b's' | b'S' | b'i' | b'I');
     match &field.key {
         b"XS" => is_integer || field.kind == b'A',
-        b"ms" => is_integer,
-        b"pa" => field.kind == b'f',
+        b"ms" | b"cm" | b"nn" | b"rl" | b"s1" | b"s2" | b"zd" => is_integer,
+        b"pa" | b"de" | b"dv" => field.kind == b'f',
+        b"tp" | b"ts" => field.kind == b'A',
+        b"cs" | b"ds" => field.text().is_some_and(is_of_differences),
         b"XA" => is_integer || field.text().is_some_and(is_list_of_places),
         _ => false,
     }
@@ -72,6 +74,11 @@ pub(super) fn write(field: &Field<'_>, out: &mut Vec<u8>) -> Result<(), String> 
 fn is_list_of_places(text: &[u8]) -> bool {
     let is_place = |place: &[u8]| place.iter().filter(|b| **b == b',').count() >= 3;
     text.strip_suffix(b";").is_some_and(|places| places.split(|b| *b == b';').all(is_place))
+}
+
+/// Whether a text is as the cs and ds of minimap2: `:6-ata:10*ag`, or in its long form `=ACGTGA-ata=ACGTG`.
+fn is_of_differences(text: &[u8]) -> bool {
+    matches!(text.first(), Some(b':' | b'=' | b'*' | b'+' | b'-' | b'~'))
 }
 
 /// A key, as a message shows it.
@@ -166,7 +173,13 @@ mod tests {
         for field in [&b"XSC\x07"[..], b"XSA+", b"msS\x07\x01", b"paf\0\0\0\0", b"XAC\x01"] {
             assert!(is_of_aligner(field), "{}", field.escape_ascii());
         }
+        for field in [&b"tpAP"[..], b"tsA-", b"cmC\x07", b"zdC\x01", b"def\0\0\0\0", b"csZ:6-ata\0", b"dsZ=ACG*ag\0"] {
+            assert!(is_of_aligner(field), "{}", field.escape_ascii());
+        }
         assert!(is_of_aligner(b"XAZchr1,+10,5M,0;\0") && is_of_aligner(b"XAZa,1,-10,5M,0;chr2,-1,3M2S,1;\0"));
+        for field in [&b"tsi\x01\0\0\0"[..], b"csZACGT\0", b"dsZ\0", b"deZx\0", b"dsBC\x01\0\0\0\x05"] {
+            assert!(!is_of_aligner(field), "{}", field.escape_ascii());
+        }
         for field in [&b"XAZXM-XC\0"[..], b"XAZa,+1,5M;\0", b"paBi\x01\0\0\0\x05\0\0\0", b"XSZx\0", b"MDZ5\0"] {
             assert!(!is_of_aligner(field), "{}", field.escape_ascii());
         }

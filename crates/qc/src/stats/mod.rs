@@ -9,6 +9,7 @@
 
 mod barcodes;
 mod gc_depth;
+mod gc_shares;
 mod mismatches;
 mod text;
 
@@ -24,6 +25,7 @@ use zerohop_model::error::Error;
 use zerohop_model::record::{DUPLICATE, QC_FAIL, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
 pub(crate) use gc_depth::{BinBases, GcBins, MUCH, PlacedRead};
+use gc_shares::GcShares;
 use mismatches::Mismatches;
 pub(crate) use text::LARGEST_DEPTH;
 
@@ -77,6 +79,7 @@ struct OfMate {
     longest: usize,
     /// In [`GC_PLACES`] places from no G or C to nothing else.
     gc: Vec<u64>,
+    gc_shares: GcShares,
     /// By the cycle: the first base that is inserted, the last one before those that are deleted.
     insertions: Vec<u64>,
     deletions: Vec<u64>,
@@ -296,8 +299,10 @@ impl Stats {
 }
 
 impl OfMate {
-    /// Adds a read of which so many bases are G or C: to all places that its share of them comes next to.
+    /// Adds a read of which so many bases are G or C: to all places that its share of them comes next to. Of a long
+    /// read that is none.
     fn add_gc(&mut self, gc: usize, bases: usize) {
+        self.gc_shares.add(gc, bases);
         self.gc.resize(GC_PLACES, 0);
         let place = |gc: usize| (gc * (GC_PLACES - 1) / bases).min(GC_PLACES - 1);
         self.gc[place(gc)..place(gc + 1)].iter_mut().for_each(|count| *count += 1);
@@ -329,6 +334,7 @@ impl AddAssign<&OfMate> for OfMate {
         self.lengths += &more.lengths;
         self.longest = self.longest.max(more.longest);
         add_all(&mut self.gc, &more.gc);
+        self.gc_shares += &more.gc_shares;
         add_all(&mut self.insertions, &more.insertions);
         add_all(&mut self.deletions, &more.deletions);
     }

@@ -1,6 +1,7 @@
 //! How samtools stats tells what was counted.
 
 use super::gc_depth::GcBins;
+use super::gc_shares::GcShares;
 use super::{GC_PLACES, LARGEST_INSERT, LONGEST_INDEL, OfMate, Stats, Sum};
 use crate::cycles::{Bases, Cycles, MOST_CYCLES};
 use crate::number::scientific;
@@ -69,17 +70,15 @@ impl Stats {
         if !inserts.is_empty() {
             inserts.push(larger);
         }
-        let gc_at = |percent: usize| {
-            let of_mate = |mate: &OfMate| mate.gc.get(percent * (GC_PLACES - 1) / 100).copied().unwrap_or(0);
-            self.mates.iter().map(of_mate).sum()
-        };
+        let mut gc = GcShares::default();
+        self.mates.iter().for_each(|mate| gc += &mate.gc_shares);
         QcFigures {
             reads: self.reads(),
             bases: self.get(Sum::Bases),
             mapped_bases: self.get(Sum::CigarBases),
             edits: self.get(Sum::Mismatches),
             inserts,
-            gc: (0..=100).map(gc_at).collect(),
+            gc: gc.reads(),
             mapq: self.mapq.clone(),
             mismatches: MATES.map(|mate| self.mismatches.as_ref().map(|it| it.shares(mate)).unwrap_or_default()),
             ..QcFigures::default()
