@@ -236,11 +236,19 @@ nasty() {
 }
 
 pairs() {
-    local rc=0
+    local rc words
     cp ont.fq mates.fq
-    "$ZEROHOP" align -q --engine rammap -o pairs.sam part.fa ont.fq mates.fq 2> err || rc=$?
-    [ $rc = 1 ] && grep -q "rammap aligns single reads" err || fail "pairs: status $rc, $(cat err)"
-    [ ! -e pairs.sam ] || fail "pairs: an output is left"
+    samtools import -1 ont.fq -2 mates.fq -o pairs.bam
+    while IFS='|' read -r reads status words; do
+        rc=0
+        "$ZEROHOP" align -q --engine rammap -o pairs.sam part.fa $reads 2> err || rc=$?
+        [ $rc = $status ] && grep -q -- "$words" err || fail "$reads: status $rc, $(cat err)"
+        [ ! -e pairs.sam ] || fail "$reads: an output is left"
+    done << 'END'
+ont.fq mates.fq|2|rammap aligns single reads: give each file of them --reads, as in --reads ont.fq --reads mates.fq
+-p ont.fq|2|rammap aligns single reads: leave -p out
+pairs.bam|1|it has a mate, and rammap aligns single reads
+END
 }
 
 for name in presets options forms indexes modifications huge real nasty pairs; do

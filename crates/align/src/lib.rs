@@ -63,10 +63,11 @@ pub mod tune;
 pub use engines::descriptors;
 pub use engines::embedded::index_files::write_index;
 pub use engines::embedded::keep;
+pub use engines::has_value_in_minimap2;
 pub use job::{
     AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, MethylDackelOptions, MosdepthOptions, NULL,
-    OutputOptions, PicardOptions, PlacementOptions, PlanFrom, QcOptions, RankOptions, RecordFormat, ReportOptions,
-    SAVED_LEVEL, STROBEALIGN, SavedPaths, SortOptions, UnalignedOptions, lanes,
+    OutputOptions, PicardOptions, PlacementOptions, PlanFrom, QcOptions, RAMMAP, RankOptions, RecordFormat,
+    ReportOptions, SAVED_LEVEL, STROBEALIGN, SavedPaths, SortOptions, UnalignedOptions, lanes,
 };
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};

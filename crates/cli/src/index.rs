@@ -74,7 +74,7 @@ pub fn run(args: &IndexArgs) -> Result<(), CommandFailure> {
         };
         let from = saved.made_from.map(|file| format!("from {} ", file.display())).unwrap_or_default();
         let (path, bytes, seconds) = (path.display(), saved.bytes, started.elapsed().as_secs_f64());
-        let words = format!("{path}: {bytes}, {reads}made {from}in {seconds:.1} s\n");
+        let words = format!("{path}: {bytes} in memory, {reads}made {from}in {seconds:.1} s\n");
         tell::text(&words);
     }
     Ok(())

@@ -31,6 +31,11 @@ pub trait IndexProvider: Sync {
         false
     }
 
+    /// Whether it aligns pairs, and not single reads alone.
+    fn aligns_pairs(&self) -> bool {
+        true
+    }
+
     /// Whether it has options of its own: [`Wanted::arguments`].
     fn takes_arguments(&self) -> bool {
         false

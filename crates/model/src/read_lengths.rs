@@ -54,7 +54,7 @@ impl ReadLengths {
         self.longest
     }
 
-    /// N50: half of the bases are in reads of so many bases or more, to half a percent; 0 without reads.
+    /// N50: half of the bases are in reads of so many bases or more, to three digits; 0 without reads.
     ///
     /// ```
     /// use zerohop_model::read_lengths::ReadLengths;
@@ -69,8 +69,10 @@ impl ReadLengths {
             sum += bases;
             2 * sum >= all
         });
-        // The mean of its class.
-        class.map_or(0, |(reads, bases)| bases / (*reads).max(1))
+        // The mean of its class, which is known to half a percent.
+        let mean = class.map_or(0, |(reads, bases)| bases / (*reads).max(1));
+        let unit = mean.checked_ilog10().map_or(1, |digits| 10_u64.pow(digits.saturating_sub(2)));
+        (mean + unit / 2) / unit * unit
     }
 }
 
@@ -114,7 +116,7 @@ mod tests {
                 2 * sum >= all
             });
             let n50 = *n50.unwrap() as f64;
-            prop_assert!((lengths.n50() as f64 - n50).abs() <= n50 / 128.0 + 1.0, "{} and {n50}", lengths.n50());
+            prop_assert!((lengths.n50() as f64 - n50).abs() <= n50 / 100.0 + 1.0, "{} and {n50}", lengths.n50());
             prop_assert_eq!(lengths.longest(), *sorted.last().unwrap());
         }
     }

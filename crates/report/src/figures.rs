@@ -17,6 +17,12 @@ pub struct Figures {
     pub duplicates: Option<f64>,
     /// Different fragments in the library, estimated; none if there are several libraries.
     pub library_size: Option<u64>,
+    /// N50 of long reads, in bases, to three digits.
+    pub n50: Option<u64>,
+    /// Columns of the alignments of long reads that do not differ, in percent.
+    pub identity: Option<f64>,
+    /// How often the alignments of long reads, supplementary ones too, cover the reference in the mean.
+    pub coverage: Option<f64>,
     /// Reads mapped per second.
     pub reads_per_second: f64,
 }

@@ -43,6 +43,11 @@ impl Summary {
                 {"zerohop_insert": {"title": "Insert", "description": "zerohop: median insert size", "suffix": " b"}},
                 {"zerohop_duplicates": percentage("Duplicates", "zerohop: mapped reads that are duplicates", many)},
                 {"zerohop_library_size": {"title": "Library size", "description": fragments, "format": count}},
+                {"zerohop_n50": {"title": "N50", "description": "zerohop: N50 of long reads", "suffix": " b",
+                    "format": count}},
+                {"zerohop_identity": percentage("Identity", "zerohop: columns that do not differ, of long reads", None)},
+                {"zerohop_coverage": {"title": "Coverage", "description": "zerohop: of the reference, by long reads",
+                    "suffix": "x", "format": "{:,.1f}"}},
                 {"zerohop_reads_per_second": {"title": "Reads/s", "description": "zerohop: reads mapped per second"}},
         ]);
         let columns = columns.as_array().into_iter().flatten().cloned().chain(of_methylation);

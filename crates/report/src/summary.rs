@@ -7,6 +7,7 @@ use zerohop_model::index::Product;
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::measurement::{Comparison, DuplicateReport, LibraryReport, ReplicaReport, RunReport, Tally};
 use zerohop_model::plan::Plan;
+use zerohop_model::read_lengths::ReadLengths;
 
 /// Version of the JSON form. It grows by one whenever a field changes its meaning or goes; new fields may come without.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -223,6 +224,9 @@ impl Summary {
             insert: t.insert.quantile(0.5),
             duplicates: found.and_then(duplicates_percent),
             library_size: found.and_then(size),
+            n50: self.long_reads().map(ReadLengths::n50),
+            identity: self.long_reads().and_then(|_| t.aligned.identity()),
+            coverage: self.long_reads().and_then(|_| self.coverage()),
             reads_per_second: self.reads_per_second(),
         }
     }

@@ -8,6 +8,7 @@ use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
 use zerohop_model::measurement::{DuplicateReport, LibraryReport, QcReport, SortReport, Tally, TrimReport, UmiReport};
 use zerohop_model::plan::{Pages, Placement};
+use zerohop_model::read_lengths::ReadLengths;
 use zerohop_model::thousands::grouped;
 
 /// Reads are long from this N50 on, in bases.
@@ -32,21 +33,27 @@ impl Summary {
 
     /// How long long reads are; none of short ones.
     pub(crate) fn lengths_words(&self) -> Option<String> {
-        let lengths = &self.run.tally.lengths;
-        let words =
-            format!("N50 {} bases, the longest read has {}", grouped(lengths.n50()), grouped(lengths.longest()));
-        (lengths.n50() >= LONG_READS).then_some(words)
+        let lengths = self.long_reads()?;
+        Some(format!("N50 about {} bases, the longest read has {}", grouped(lengths.n50()), grouped(lengths.longest())))
+    }
+
+    /// The lengths of long reads, whose N50 is 1,000 bases or more; none of short ones.
+    pub fn long_reads(&self) -> Option<&ReadLengths> {
+        Some(&self.run.tally.lengths).filter(|lengths| lengths.n50() >= LONG_READS)
+    }
+
+    /// How often alignments cover the reference in the mean.
+    pub(crate) fn coverage(&self) -> Option<f64> {
+        let (covered, bases) = (self.run.tally.aligned.reference, self.index.reference_bases);
+        (bases > 0).then(|| covered as f64 / bases as f64)
     }
 
     /// How alike long reads are to the reference, and how often they cover it; none of short ones.
     pub(crate) fn aligned_words(&self) -> Option<String> {
-        let Tally { aligned, lengths, .. } = &self.run.tally;
-        let identity = aligned.identity().filter(|_| lengths.n50() >= LONG_READS)?;
-        let depth = match self.index.reference_bases {
-            0 => String::new(),
-            bases => format!(", {:.1}x of the reference", aligned.reference as f64 / bases as f64),
-        };
-        Some(format!("{identity:.2} % of columns equal (M, I and D; NM){depth}"))
+        let identity = self.long_reads().and_then(|_| self.run.tally.aligned.identity())?;
+        let coverage =
+            self.coverage().map(|times| format!(", {times:.1}x of the reference with supplementary records"));
+        Some(format!("{identity:.2} % of columns equal (M, I and D; NM){}", coverage.unwrap_or_default()))
     }
 
     /// A few lines for the end of a run.

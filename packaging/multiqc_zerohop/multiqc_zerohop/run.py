@@ -2,7 +2,7 @@
 
 BOUND = ("local", "interleave")
 # What no report of --qc says
-OWN = ("library_size", "reads_per_second")
+OWN = ("library_size", "n50", "identity", "coverage", "reads_per_second")
 
 # In the order of the counts by cycle
 CONTEXTS = ("CpG", "CHG", "CHH")

@@ -22,6 +22,10 @@ FIGURES = {
     "insert": {"title": "Insert", "description": "median insert size", "suffix": " b", "format": "{:,.0f}"},
     "duplicates": {"title": "Duplicates", "description": "duplicates of mapped reads", "scale": "OrRd", **PERCENT},
     "library_size": {"title": "Library size", "description": "different fragments, estimated", **COUNT},
+    "n50": {"title": "N50", "description": "N50 of long reads", "suffix": " b", **COUNT},
+    "identity": {"title": "Identity", "description": "columns that do not differ, of long reads", **PERCENT},
+    "coverage": {"title": "Coverage", "description": "of the reference, by long reads", "suffix": "x",
+                 "format": "{:,.1f}"},
     "reads_per_second": {"title": "Reads/s", "description": "reads mapped per second", "hidden": True, **COUNT},
 }
 

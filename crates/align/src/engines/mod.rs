@@ -11,12 +11,16 @@ use crate::run::{MachineShare, ReadyEngine};
 use embedded::EmbeddedEngine;
 use embedded::shared_index::OneOfMany;
 use external::{ExternalEngine, compare};
-use zerohop_input::OpenLane;
+use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::index::IndexProvider;
+use zerohop_process::quoted;
 
 /// The read length in bases, of seven, that is nearest to a mean: reads of one such length share a strobealign index,
 /// and a plan.
 pub use zerohop_engine_strobealign::canonical_read_length;
+
+/// Whether the next word is the value of an option of minimap2; none if minimap2 does not have it.
+pub use zerohop_engine_rammap::has_value as has_value_in_minimap2;
 
 /// All of them, the default first.
 const EMBEDDED: &[&dyn IndexProvider] = &[
@@ -48,8 +52,29 @@ pub fn all_embedded() -> impl Iterator<Item = &'static dyn IndexProvider> {
 /// Wrong usage.
 pub(crate) fn check(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<(), AlignError> {
     match embedded {
-        Some(provider) => external::refuse_options(job, provider),
+        Some(provider) => external::refuse_options(job, provider).and_then(|()| refuse_pairs(job, provider)),
         None => external::check(job).and_then(|()| compare::check(job)),
+    }
+}
+
+/// Refuses pairs for an engine that aligns single reads.
+fn refuse_pairs(job: &Job, provider: &dyn IndexProvider) -> Result<(), AlignError> {
+    let engine = &job.engine;
+    let of_pairs = |lane: &&LaneSpec| lane.interleaved || lane.files.len() > 1;
+    match job.lanes.iter().find(of_pairs).filter(|_| !provider.aligns_pairs()) {
+        Some(lane) if lane.interleaved => {
+            Err(AlignError::Usage(format!("-p is for pairs, and {engine} aligns single reads: leave -p out")))
+        }
+        Some(lane) => {
+            let [files, apart] = [" and ", " --reads "].map(|between| {
+                lane.files.iter().map(|file| quoted(&file.to_string_lossy())).collect::<Vec<_>>().join(between)
+            });
+            Err(AlignError::Usage(format!(
+                "{files} would be the mates of pairs, and {engine} aligns single reads: give each file of them \
+                 --reads, as in --reads {apart}"
+            )))
+        }
+        None => Ok(()),
     }
 }
 

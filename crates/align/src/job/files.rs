@@ -169,7 +169,9 @@ fn check_suffix(path: &Path) -> Result<(), AlignError> {
         "gz" if path.to_string().ends_with(".sam.gz") => {
             format!("{path}: SAM is not written compressed: name the file .bam")
         }
-        "paf" => format!("{path}: PAF is what strobealign writes with --engine-args=-x: give that, too"),
+        "paf" => format!(
+            "{path}: PAF is written if --engine-args say so: -x for strobealign, -c or --paf for rammap: give that, too"
+        ),
         _ => format!(
             "{path}: zerohop writes SAM, BAM and CRAM, and '.{suffix}' is none of them: name the file .sam, .bam or \
              .cram, or give --format sam, bam or cram"

@@ -29,6 +29,8 @@ use zerohop_runtime::{Dealing, Order};
 
 /// The engine that a job takes unless it names another.
 pub const STROBEALIGN: &str = "strobealign";
+/// The engine for long reads.
+pub const RAMMAP: &str = "rammap";
 /// An engine that maps nothing: what is left is the runtime.
 pub const NULL: &str = "null";
 /// The compression level of BAM. Level 6 takes 3 to 4 times as long, and makes it 4 to 7 % smaller

@@ -1,7 +1,7 @@
 //! What an engine makes in place of records, if its arguments say so: lines of PAF, or the abundances of contigs. What
 //! is for records alone is refused then.
 
-use crate::job::{AlignError, Job, RecordFormat, files};
+use crate::job::{AlignError, Job, RAMMAP, RecordFormat, files};
 use std::borrow::Cow;
 use zerohop_model::directed::Directed;
 use zerohop_model::index::{IndexProvider, Product};
@@ -43,8 +43,12 @@ fn check_records(job: &Job) -> Result<(), AlignError> {
 }
 
 fn check_paf(job: &Job) -> Result<(), AlignError> {
-    refuse("-x writes PAF", of_records(job))?;
-    check_suffix(job, |suffix| suffix == "paf", "-x writes PAF: name the file .paf")
+    let (why, words) = match &*job.engine {
+        RAMMAP => ("-c and --paf write PAF", "-c and --paf write PAF: name the file .paf"),
+        _ => ("-x writes PAF", "-x writes PAF: name the file .paf"),
+    };
+    refuse(why, of_records(job))?;
+    check_suffix(job, |suffix| suffix == "paf", words)
 }
 
 fn check_abundances(job: &Job) -> Result<(), AlignError> {

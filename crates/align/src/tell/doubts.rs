@@ -1,7 +1,7 @@
 //! What of a run looks as if something else was meant, or as if something is wrong with the reads. Each says its
 //! figure, and from where on that is odd.
 
-use crate::job::{Job, NULL, lanes, sorting};
+use crate::job::{Job, NULL, STROBEALIGN, lanes, sorting};
 use zerohop_model::measurement::{PairLayouts, Tally};
 use zerohop_model::thousands::grouped;
 use zerohop_output::Format;
@@ -27,7 +27,16 @@ pub fn doubts(job: &Job, summary: &Summary) -> Vec<String> {
     let of_pairs = (is_interleaved && reads > 0 && paired == 0)
         .then(|| "No two neighbours have the same name: with -p all reads were single ones.".into());
     let barcodes = run.sorted.as_ref().and_then(|sorted| sorting::lacking_barcodes(job, sorted));
-    let told = of_reads.into_iter().chain(of_pairs).chain(lanes::given_twice(&job.lanes)).chain(barcodes);
+    let is_for_short_reads = is_mapping && job.engine == STROBEALIGN;
+    let of_long_reads = summary.long_reads().filter(|_| is_for_short_reads && reads > 0).map(|lengths| {
+        format!(
+            "The reads are long (N50 about {} bases), and strobealign is for short ones: use --engine rammap \
+             --engine-args '-x map-ont', or another of its presets.",
+            grouped(lengths.n50())
+        )
+    });
+    let told =
+        of_reads.into_iter().chain(of_long_reads).chain(of_pairs).chain(lanes::given_twice(&job.lanes)).chain(barcodes);
     let is_judged = is_mapping && reads >= JUDGED_READS && mapped > 0;
     told.chain(if is_judged { shares(job, summary) } else { Vec::new() }).collect()
 }
@@ -85,7 +94,9 @@ fn of_layouts(layouts: &PairLayouts) -> Option<String> {
 fn of_lengths(summary: &Summary) -> Option<String> {
     let Tally { reads, bases, .. } = summary.run.tally;
     let (mean, of_index) = (bases as f64 / reads.max(1) as f64, summary.index.read_length as f64);
-    let is_far = of_index > 0.0 && !(of_index / usual::TIMES_LENGTH..=of_index * usual::TIMES_LENGTH).contains(&mean);
+    let is_far = of_index > 0.0
+        && summary.long_reads().is_none()
+        && !(of_index / usual::TIMES_LENGTH..=of_index * usual::TIMES_LENGTH).contains(&mean);
     is_far.then(|| {
         format!(
             "The reads have {mean:.0} bases in the mean, and the index is for reads of {of_index}: with '-r {mean:.0}' \

@@ -5,6 +5,7 @@ use super::lists;
 use super::network::{self, is_url};
 use super::own::{Own, is_option};
 use std::slice::Iter;
+use zerohop_align::{RAMMAP, has_value_in_minimap2};
 
 /// What shows that a command line was meant for another program.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,10 @@ const BWA_WITH_VALUE: &str = "kwdrcDWmABOELUxKThIGNXQsy";
 const BWA_ALONE: &str = "KYTwdD5";
 /// What minimap2's -x names; other aligners name their index by -x.
 const PRESETS: [&str; 6] = ["sr", "map-", "lr", "splice", "asm", "ava-"];
+/// Those that rammap, which is built in, does not have.
+const PRESETS_OF_PROGRAM: [&str; 3] = ["sr", "splice:sr", "ava-"];
+/// What zerohop does in any case, or does not need: letters of minimap2.
+const NOT_NEEDED_BY_RAMMAP: [&str; 6] = ["-a", "-2", "-d", "-K", "-I", "-v"];
 
 /// Reads a command line, behind `align`; `exists` says whether there is a file.
 pub(super) fn read(words: &[String], exists: impl Fn(&str) -> bool) -> (Habit, AlignCommand) {
@@ -35,6 +40,7 @@ pub(super) fn read(words: &[String], exists: impl Fn(&str) -> bool) -> (Habit, A
         own: Own::of_command("align"),
         exists,
         is_bwa: engine == Some("bwa-mem") || words.iter().any(is_of_bwa),
+        is_rammap: engine == Some(RAMMAP) || words.iter().any(|word| word == RAMMAP),
         habit: Habit::None,
         command: AlignCommand::default(),
         files: Vec::new(),
@@ -58,8 +64,8 @@ fn engine_meant(words: &[String]) -> Option<&'static str> {
         return None;
     }
     let pairs = || words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
-    if pairs().any(|(word, next)| ["-x", "-ax"].contains(&&**word) && next.is_some_and(|next| is_preset(next))) {
-        return Some("minimap2");
+    if let Some(engine) = words.iter().zip(words.iter().skip(1)).find_map(|(word, next)| engine_of_preset(word, next)) {
+        return Some(engine);
     }
     // strobealign's -M has a value.
     let is_bwas = |(word, next): (&String, Option<&String>)| match word.strip_prefix('-') {
@@ -68,6 +74,13 @@ fn engine_meant(words: &[String]) -> Option<&'static str> {
         None => false,
     };
     pairs().any(is_bwas).then_some("bwa-mem")
+}
+
+/// The engine of a preset, as in `-x map-ont` and `-cx asm5`.
+pub(super) fn engine_of_preset(word: &str, next: &str) -> Option<&'static str> {
+    let is_meant = ["-x", "-ax", "-cx"].contains(&word) && is_preset(next);
+    let is_of_program = PRESETS_OF_PROGRAM.iter().any(|preset| next.starts_with(preset));
+    is_meant.then_some(if is_of_program { "minimap2" } else { RAMMAP })
 }
 
 fn is_preset(word: &str) -> bool {
@@ -85,6 +98,7 @@ struct Reader<'w, E> {
     own: Own,
     exists: E,
     is_bwa: bool,
+    is_rammap: bool,
     habit: Habit,
     command: AlignCommand,
     /// Words without an option: REF and reads.
@@ -108,6 +122,8 @@ impl<E: Fn(&str) -> bool> Reader<'_, E> {
             self.take_lane();
         } else if let Some(has_value) = self.own.has_value(word) {
             self.take_own(word, has_value);
+        } else if let Some(has_value) = has_value_in_minimap2(word).filter(|_| self.is_rammap) {
+            self.take_of_minimap2(word, has_value);
         } else if word.starts_with("--") {
             self.take_long(word);
         } else {
@@ -157,6 +173,17 @@ impl<E: Fn(&str) -> bool> Reader<'_, E> {
                 self.command.options.push(word.to_owned());
                 self.command.options.extend(value);
             }
+        }
+    }
+
+    fn take_of_minimap2(&mut self, word: &str, has_value: bool) {
+        self.notice(Habit::Option(word.to_owned()));
+        let value = if has_value { self.rest.next().cloned() } else { None };
+        match word {
+            "-y" => self.command.options.push("-C".to_owned()),
+            "-ax" => self.command.engine_args.extend(["-x".to_owned()].into_iter().chain(value)),
+            _ if NOT_NEEDED_BY_RAMMAP.contains(&word.get(..2).unwrap_or(word)) => {}
+            _ => self.command.engine_args.extend([word.to_owned()].into_iter().chain(value)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is wrong with an index, or with a file beside it.
 
+use crate::parameters::IndexParameters;
 use std::io;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::{Error, InputError};
@@ -18,7 +19,7 @@ pub enum RammapIndexError {
         source: io::Error,
     },
     /// It is no index of ours, is damaged, or is of another reference.
-    #[error("{}: {what}: make it anew with 'zerohop index --engine rammap{arguments}'", path.display())]
+    #[error("{}: {what}: make it anew with 'zerohop index --engine rammap{arguments} REF'", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -44,6 +45,16 @@ pub enum RammapIndexError {
 }
 
 impl RammapIndexError {
+    /// With the arguments of an index that was to be of these parameters, if the file does not say its own.
+    pub(crate) fn of(mut self, parameters: IndexParameters) -> Self {
+        if let RammapIndexError::Unusable { arguments, .. } = &mut self
+            && arguments.is_empty()
+        {
+            *arguments = parameters.arguments();
+        }
+        self
+    }
+
     /// A file that cannot be read, for `map_err`.
     pub(crate) fn unread(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
         move |source| RammapIndexError::Io { path: path.to_owned(), what: "cannot read", source }

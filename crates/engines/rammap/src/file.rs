@@ -150,7 +150,7 @@ impl IndexFile {
     }
 
     fn unusable(&self, what: String) -> RammapIndexError {
-        let arguments = format!(" --engine-args '{}'", self.parameters().words());
+        let arguments = self.parameters().arguments();
         RammapIndexError::Unusable { path: self.path.clone(), what, arguments }
     }
 

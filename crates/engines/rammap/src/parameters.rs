@@ -34,6 +34,11 @@ impl IndexParameters {
         PathBuf::from(name)
     }
 
+    /// The same with the option of zerohop before them, and a space before all.
+    pub(crate) fn arguments(&self) -> String {
+        format!(" --engine-args '{}'", self.words())
+    }
+
     /// The options that ask for them, as they are typed.
     pub fn words(&self) -> String {
         let IndexParameters { k, w, homopolymers } = self;

@@ -39,6 +39,10 @@ impl IndexProvider for Provider {
         (NAME, VERSION)
     }
 
+    fn aligns_pairs(&self) -> bool {
+        false
+    }
+
     fn takes_arguments(&self) -> bool {
         true
     }
@@ -108,7 +112,7 @@ impl RammapIndexSource {
             let bytes = file.memory();
             (reference.to_owned(), From::File { file: Box::new(file), has_fasta: false }, bytes)
         } else if beside.exists() && !wanted.anew {
-            let file = IndexFile::open(&beside).map_err(IndexError::failed)?;
+            let file = IndexFile::open(&beside).map_err(|error| IndexError::failed(error.of(options.index)))?;
             let (bytes, has_fasta) = (file.memory(), reference.exists());
             (beside, From::File { file: Box::new(file), has_fasta }, bytes)
         } else {

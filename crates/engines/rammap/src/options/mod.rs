@@ -8,6 +8,7 @@ use crate::parameters::IndexParameters;
 use rammap::align::map::{AlignFlags, MapOptions};
 use std::path::PathBuf;
 use std::str::FromStr;
+pub use words::has_value;
 use words::{Given, options_in};
 use zerohop_model::index::Product;
 

@@ -148,6 +148,29 @@ pub(super) fn options_in(text: &str) -> Result<Vec<Given>, RammapOptionsError> {
     Ok(given)
 }
 
+/// Whether the next word is the value of an option of minimap2, written as there; none if minimap2 does not have it.
+///
+/// ```
+/// use zerohop_engine_rammap::has_value;
+/// assert_eq!([has_value("-k"), has_value("-k15"), has_value("--MD")], [Some(true), Some(false), Some(false)]);
+/// assert_eq!(has_value("--sort"), None);
+/// ```
+pub fn has_value(word: &str) -> Option<bool> {
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, is_glued) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
+        return known(name).ok().map(|(_, _, takes)| *takes == Takes::Value && !is_glued);
+    }
+    let mut letters = word.strip_prefix('-').filter(|letters| !letters.is_empty())?.chars();
+    while let Some(letter) = letters.next() {
+        match (VALUED.contains(letter), BARE.contains(letter)) {
+            (true, _) => return Some(letters.as_str().is_empty()),
+            (false, true) => {}
+            (false, false) => return None,
+        }
+    }
+    Some(false)
+}
+
 /// The long option of this name, of which so much need be there as makes it the only one.
 fn known(name: &str) -> Result<&'static (&'static str, &'static str, Takes), RammapOptionsError> {
     if let Some(exact) = LONG.iter().find(|(long, ..)| *long == name) {
