@@ -245,6 +245,9 @@ impl Header {
             None => out.push_str(head),
             Some(order) => push_sorted_head(&mut out, head, order),
         }
+        for kept in self.history.head_fields().iter().filter(|kept| field(head, &kept[..2]).is_none()) {
+            let _ = write!(out, "\t{kept}");
+        }
         out.push('\n');
         for line in self.lines.iter().skip(1) {
             let _ = writeln!(out, "{line}");

@@ -1,12 +1,13 @@
 //! What was done to the reads before they were aligned, as the headers of their files tell it: @PG and @CO lines
-//! (SAMv1, section 1.3). They stay in the header, so that the PG of a record names a program.
+//! (SAMv1, section 1.3). They stay in the header, so that the PG of a record names a program. So do fields of @HD that
+//! are not of the format: PacBio's tools look for their `pb:5.0.0`.
 
 pub use crate::header_line::Renamed;
 use crate::header_line::{field, fields, ids, last_ids, new_ids, with_new_ids};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// The @PG and @CO lines of the files that the reads came in.
+/// The @PG and @CO lines of the files that the reads came in, and fields of their @HD.
 ///
 /// ```
 /// use zerohop_output::History;
@@ -21,6 +22,9 @@ pub struct History {
     chains: Vec<ProgramChain>,
     /// The @CO lines; those that several files have, once.
     comments: Vec<String>,
+    /// Fields of @HD in lower case, which are for users; of several files the first one of each name.
+    #[serde(default)]
+    head_fields: Vec<String>,
 }
 
 /// The programs of one file, or of several with the same ones.
@@ -33,13 +37,19 @@ struct ProgramChain {
 }
 
 impl History {
-    /// Adds the @PG and @CO lines of one file, or none, for reads of which nothing is known. Returns the IDs that
+    /// Adds the @PG, @CO and @HD lines of one file, or none, for reads of which nothing is known. Returns the IDs that
     /// programs of it have got instead of theirs, for the fields PG of its records.
     pub fn add(&mut self, lines: &[&str]) -> Renamed {
         let of_kind = |kind: &'static str| lines.iter().copied().filter(move |line| line.starts_with(kind));
         let known: HashSet<&str> = self.comments.iter().map(String::as_str).collect();
         let comments: Vec<String> = of_kind("@CO\t").filter(|line| !known.contains(line)).map(str::to_owned).collect();
         self.comments.extend(comments);
+        for field in of_kind("@HD\t").flat_map(|line| line.split('\t').skip(1)) {
+            let is_of_users = matches!(field.as_bytes(), [b'a'..=b'z', b'a'..=b'z' | b'0'..=b'9', b':', _, ..]);
+            if is_of_users && !self.head_fields.iter().any(|known| known[..3] == field[..3]) {
+                self.head_fields.push(field.to_owned());
+            }
+        }
         // A line without an ID names nothing, nor does the second one with an ID.
         let mut seen = HashSet::new();
         let programs: Vec<String> = of_kind("@PG\t").map(|line| format!("@PG\t{}", fields(line).join("\t"))).collect();
@@ -71,6 +81,11 @@ impl History {
         }
     }
 
+    /// Fields of @HD beside those of the format.
+    pub(crate) fn head_fields(&self) -> &[String] {
+        &self.head_fields
+    }
+
     /// The @CO lines.
     pub(crate) fn comments(&self) -> &[String] {
         &self.comments
@@ -80,6 +95,14 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_of_the_first_line_that_are_for_users_stay() {
+        let mut history = History::default();
+        history.add(&["@HD\tVN:1.6\tSO:unknown\tpb:5.0.0\tx:1\tzz:"]);
+        history.add(&["@HD\tVN:1.6\tpb:3.0.1\tz9:\u{e4}"]);
+        assert_eq!(history.head_fields(), ["pb:5.0.0", "z9:\u{e4}"]);
+    }
 
     #[test]
     fn programs_of_several_files_are_told_apart() {

@@ -64,7 +64,7 @@ impl BamHeader {
             let wanted = lines().filter(|line| kinds.iter().any(|kind| line.starts_with(kind)));
             wanted.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec()).collect()
         };
-        let (read_groups, history) = (of_kinds(&[b"@RG\t"]), of_kinds(&[b"@PG\t", b"@CO\t"]));
+        let (read_groups, history) = (of_kinds(&[b"@RG\t"]), of_kinds(&[b"@HD\t", b"@PG\t", b"@CO\t"]));
         Ok(Some(BamHeader { bytes: at, contigs: contigs as i32, read_groups, history }))
     }
 }

@@ -293,7 +293,7 @@ fn headers() {
     let read = BamHeader::of(&[&bytes[..], b"more"].concat()).unwrap().unwrap();
     assert_eq!((read.bytes, read.contigs, &read.read_groups[..]), (bytes.len(), 2, &[b"@RG\tID:g\tSM:s".to_vec()][..]));
     assert_eq!(read.read_group_ids(), [b"g".to_vec()].into());
-    assert_eq!(read.history, [&b"@CO\t@RG\tID:no"[..], b"@PG\tID:p"]);
+    assert_eq!(read.history, [&b"@HD\tVN:1.6"[..], b"@CO\t@RG\tID:no", b"@PG\tID:p"]);
     for cut in 4..bytes.len() {
         assert_eq!(BamHeader::of(&bytes[..cut]), Ok(None), "{cut}");
     }
