@@ -124,7 +124,13 @@ fn read_lines(
             }
         } else if !trimmed.is_empty() {
             let is_of_reads = trimmed[0] == b'@' || trimmed.starts_with(b"BAM\x01") || trimmed.starts_with(b"CRAM");
-            let hint = if is_of_reads { ": the reference comes first, then the reads" } else { "" };
+            let hint = match is_of_reads {
+                true => ": the reference comes first, then the reads",
+                false if trimmed.starts_with(b"MMI\x02") => {
+                    ": an index of minimap2 is for --engine rammap, or --engine minimap2"
+                }
+                false => "",
+            };
             return fault(
                 1,
                 format!("not FASTA: it must start with '>', but starts with '{}'{hint}", trimmed[0].escape_ascii()),
@@ -205,6 +211,7 @@ mod tests {
              first, then the reads"
         );
         assert!(at(b"BAM\x01\0\0").ends_with("but starts with 'B': the reference comes first, then the reads"));
+        assert!(at(b"MMI\x02\x0a").contains("an index of minimap2 is for --engine rammap"));
         assert_eq!(at(b"> a\nAC\n"), "ref.fa: record 1 (byte 0): a sequence has no name");
         assert_eq!(at(b""), "ref.fa: the reference holds no sequence");
         assert_eq!(at(b">a\n>b\n"), "ref.fa: the reference holds no sequence");

@@ -45,7 +45,7 @@ impl Summary {
                 {"zerohop_library_size": {"title": "Library size", "description": fragments, "format": count}},
                 {"zerohop_n50": {"title": "N50", "description": "zerohop: N50 of long reads", "suffix": " b",
                     "format": count}},
-                {"zerohop_identity": percentage("Identity", "zerohop: columns that do not differ, of long reads", None)},
+                {"zerohop_identity": percentage("Identity", "zerohop: columns alike, of long reads", None)},
                 {"zerohop_coverage": {"title": "Coverage", "description": "zerohop: of the reference, by long reads",
                     "suffix": "x", "format": "{:,.1f}"}},
                 {"zerohop_reads_per_second": {"title": "Reads/s", "description": "zerohop: reads mapped per second"}},

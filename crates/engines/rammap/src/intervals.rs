@@ -1,11 +1,13 @@
 //! Files that options name: introns (`--junc-bed`, `-j`, `--pass1`), scores of splice sites (`--spsc`) and alternate
-//! contigs (`--alt`), as minimap2 reads them. Lines of contigs that the reference lacks are passed over.
+//! contigs (`--alt`), as minimap2 reads them. Lines of contigs that the reference lacks are passed over, but a file of
+//! introns or splice sites that has no others is refused.
 
 use crate::options::OptionFiles;
 use rammap::align::index::Index;
 use rammap::align::jump::{JumpDb, JumpJunc};
 use rammap::align::junc::{BedInterval, JunctionDb, SpscContig, max_spsc_bonus};
 use rammap::align::map::MapOptions;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
@@ -35,6 +37,32 @@ pub(crate) struct Annotation {
 struct Contigs<'i> {
     numbers: HashMap<&'i str, usize>,
     lengths: Vec<usize>,
+    /// Lines of the file that is read: of these contigs, and of others.
+    lines: Cell<[u64; 2]>,
+}
+
+impl Contigs<'_> {
+    /// The number of the contig that a line names.
+    fn of_line(&self, name: &str) -> Option<usize> {
+        let number = self.numbers.get(name).copied();
+        let [known, other] = self.lines.get();
+        self.lines.set(if number.is_some() { [known + 1, other] } else { [known, other + 1] });
+        number
+    }
+
+    /// Refuses a file of which all lines are of other contigs.
+    fn check_lines(&self, path: &Path) -> Result<(), InputError> {
+        match self.lines.take() {
+            [0, lines] if lines > 0 => {
+                let what = format!(
+                    "none of its {lines} lines names a contig of the reference: are the names the same in both, such \
+                     as chr1 and 1?"
+                );
+                Err(InputError::new(path, what))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A line of BED, of at least three columns.
@@ -96,6 +124,7 @@ impl Annotation {
         let contigs = &Contigs {
             numbers: index.seqs.iter().map(|seq| &*seq.name).zip(0..).collect(),
             lengths: index.seqs.iter().map(|seq| seq.len).collect(),
+            lines: Cell::default(),
         };
         let mut annotation = Annotation::default();
         if let Some(path) = &files.junctions {
@@ -154,7 +183,7 @@ fn each_of_bed(
         let [name, start, end, ..] = columns[..] else {
             return Err("a line of BED has three columns or more, separated by tabs".to_owned());
         };
-        let Some(&contig) = contigs.numbers.get(name) else { return Ok(()) };
+        let Some(contig) = contigs.of_line(name) else { return Ok(()) };
         let place = |text: &str| text.parse::<i32>().map_err(|_| format!("'{text}' is not a place in a contig"));
         let (start, end) = (place(start)?, place(end)?);
         let length = contigs.lengths[contig];
@@ -163,7 +192,8 @@ fn each_of_bed(
             true => Err(format!("it ends at {end}, and {name} has {length} bases")),
             false => Err(format!("it ends at {end}, and begins at {start}")),
         }
-    })
+    })?;
+    contigs.check_lines(path)
 }
 
 /// Introns, for `--junc-bed`: blocks of BED12 lie beside them, other lines are one each. One that is there twice counts
@@ -205,12 +235,8 @@ fn jumps(
 }
 
 /// Scores of splice sites: contig, place, strand, D or A for donor and acceptor, score (`mm_idx_spsc_read`).
-fn scores(
-    path: &Path,
-    scale: f32,
-    Contigs { numbers, lengths }: &Contigs<'_>,
-    map: &MapOptions,
-) -> Result<Vec<SpscContig>, InputError> {
+fn scores(path: &Path, scale: f32, contigs: &Contigs<'_>, map: &MapOptions) -> Result<Vec<SpscContig>, InputError> {
+    let lengths = &contigs.lengths;
     let most = max_spsc_bonus(map.scoring.gap_open2, map.scoring.gap_open).min(SCORE_OFFSET - 1);
     let mut all = vec![SpscContig::default(); lengths.len() * 2];
     each_line(path, |line| {
@@ -221,7 +247,7 @@ fn scores(
         let [name, place, strand, kind, score, ..] = columns[..] else {
             return Err("a splice site has five columns, separated by tabs".to_owned());
         };
-        let Some(&contig) = numbers.get(name) else { return Ok(()) };
+        let Some(contig) = contigs.of_line(name) else { return Ok(()) };
         let number = |text: &str| text.parse::<i32>().map_err(|_| format!("'{text}' is not a number"));
         let (place, score) = (number(place)?, number(score)?);
         let (Some(is_reverse), Some(is_acceptor)) = (which(strand, ["+", "-"]), which(kind, ["D", "A"])) else {
@@ -239,6 +265,7 @@ fn scores(
         all[contig * 2 + usize::from(is_reverse)].entries.push(entry);
         Ok(())
     })?;
+    contigs.check_lines(path)?;
     all.iter_mut().for_each(|contig| contig.entries.sort_unstable());
     Ok(all)
 }
@@ -288,6 +315,7 @@ mod tests {
             ("c0\t1\t9\tt\t0\t+\t1\t9\t0\t2\t1,2,\t-7,3,\n", "is not between columns 2 and 3"),
             ("c0\t1\t9\tt\t0\t+\t1\t9\t0\t2\t1,2,\t0,7,\n", "is not between columns 2 and 3"),
             ("c0\t1\t901\n", "it ends at 901, and c0 has 900 bases"),
+            ("chr0\t1\t9\n# c0\nchr1\t2\t3\n", "none of its 2 lines names a contig of the reference"),
         ] {
             let path = Some(file(folder.path(), "a.bed", text.as_bytes()));
             let error = read(OptionFiles { junctions: path, ..OptionFiles::default() }).err().unwrap();

@@ -1,5 +1,5 @@
-//! Reads by their share of G and C, of any length. (The table of `samtools stats` leaves out most reads of more than 200
-//! bases: [`OfMate::add_gc`](super::OfMate).)
+//! Reads by their share of G and C, of any length. (The table of `samtools stats` leaves out most reads of more than
+//! 200 bases: [`OfMate::add_gc`](super::OfMate).)
 
 use crate::counts::add_all;
 use serde::{Deserialize, Serialize};
