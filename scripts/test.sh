@@ -142,7 +142,7 @@ without_cpp() {
     cargo build -q "${programs[@]}" --target-dir "$TARGET/without-c++"
     for script in tests/e2e/[0-9]*.sh; do
         ZEROHOP="$TARGET/without-c++/debug/zerohop" ZEROHOP_LAB="$TARGET/without-c++/debug/zerohop-lab" LONG= \
-            env --default-signal=INT,QUIT,HUP bash "$script" || [ $? = 77 ] || { echo "$script: failed"; return 1; }
+            env --default-signal bash "$script" || [ $? = 77 ] || { echo "$script: failed"; return 1; }
     done
 }
 
@@ -214,7 +214,7 @@ scripts_in() {
         place=()
         [ -z "$OWN_SHM" ] || ! is_one_of "$CLEARING" "$name" || place=(unshare -m bash -c "$OWN_SHM" own-shm)
         ! "$@" "$name" ||
-            $runner "$(basename "$folder")/$name" "${place[@]}" env --default-signal=INT,QUIT,HUP bash "$script"
+            $runner "$(basename "$folder")/$name" "${place[@]}" env --default-signal bash "$script"
     done
 }
 is_one_of() { [[ " $1 " == *" $2 "* ]]; }

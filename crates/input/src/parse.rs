@@ -272,7 +272,7 @@ impl Records<'_> {
         let Some(seq) = self.line() else { return Err(self.fault(name, cut_off)) };
         let Some(plus) = self.line() else { return Err(self.fault(name, cut_off)) };
         if self.slice(plus).first() != Some(&b'+') {
-            return Err(self.fault(name, "its third line does not start with '+'"));
+            return Err(self.fault(name, "its third line does not start with '+': a record of FASTQ has four lines"));
         }
         // A read of no bases at the end of a file may lack its empty last line.
         let qual = match self.line() {
@@ -420,7 +420,8 @@ mod tests {
         let fault = |rest: &[u8]| single(&[&first[..], rest].concat()).unwrap_err();
         let at = "1.fq: record 102 (byte 1009)";
         assert_eq!(fault(b"@x y\nACGT\n+\n###\n"), format!("{at}, read 'x': 4 bases but 3 qualities"));
-        assert_eq!(fault(b"@x\nACGT\nAC\n###\n"), format!("{at}, read 'x': its third line does not start with '+'"));
+        let four = "its third line does not start with '+': a record of FASTQ has four lines";
+        assert_eq!(fault(b"@x\nACGT\nAC\n###\n"), format!("{at}, read 'x': {four}"));
         assert_eq!(fault(b"hello\nACGT\n"), format!("{at}: a record must start with '@', but here is 'h'"));
         assert_eq!(fault(b"\n@x\nA\n"), format!("{at}: a record must start with '@', but here is an empty line"));
         assert_eq!(fault(b"@ x\nA\n+\n#\n"), format!("{at}: the read has no name"));

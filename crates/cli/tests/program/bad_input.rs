@@ -51,7 +51,7 @@ const CUT_OFF: &str = "the file ends in the middle of this record: it is truncat
 fn odd_records() {
     let good = data("phix.1.fastq");
     let before = first_records(&good, 3);
-    let no_plus = "its third line does not start with '+'";
+    let no_plus = "its third line does not start with '+': a record of FASTQ has four lines";
     let no_start = "a record must start with '@', but here is";
     let rows: Vec<(&[u8], String)> = vec![
         (b"@x\nACGT\n+\n###\n", ", read 'x': 4 bases but 3 qualities".into()),
