@@ -371,7 +371,7 @@ END
             "${reads[@]}"
         grep -q -- "combined with .*${option%%[= ]*}" log || fail "$option: $(cat log)"
     done
-    refused 2 "PAF is written if --engine-args say so: -x for strobealign" align -o gone.paf "${reads[@]}"
+    refused 2 "PAF is what strobealign writes with --engine-args=-x" align -o gone.paf "${reads[@]}"
     refused 2 "--aemb writes a table as text" align --engine-args=--aemb -o gone.paf "${reads[@]}"
     # files of another kind are not written over
     zerohop align -q "${reads[@]}" > there

@@ -297,7 +297,7 @@ pairs() {
         [ $rc = $status ] && grep -q -- "$words" err || fail "$reads: status $rc, $(cat err)"
         [ ! -e pairs.sam ] || fail "$reads: an output is left"
     done << 'END'
-ont.fq mates.fq|2|rammap aligns single reads: give each file of them --reads, as in --reads ont.fq --reads mates.fq
+ont.fq mates.fq|2|rammap aligns single reads: give each file as a lane, as in part.fa ont.fq --reads mates.fq
 -p ont.fq|2|rammap aligns single reads: leave -p out
 pairs.bam|1|it has a mate, and rammap aligns single reads
 END

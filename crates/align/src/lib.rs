@@ -63,7 +63,6 @@ pub mod tune;
 pub use engines::descriptors;
 pub use engines::embedded::index_files::write_index;
 pub use engines::embedded::keep;
-pub use engines::has_value_in_minimap2;
 pub use job::{
     AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, MethylDackelOptions, MosdepthOptions, NULL,
     OutputOptions, PicardOptions, PlacementOptions, PlanFrom, QcOptions, RAMMAP, RankOptions, RecordFormat,

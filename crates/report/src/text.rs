@@ -45,7 +45,8 @@ impl Summary {
     /// How often alignments cover the reference in the mean.
     pub(crate) fn coverage(&self) -> Option<f64> {
         let (covered, bases) = (self.run.tally.aligned.reference, self.index.reference_bases);
-        (bases > 0).then(|| covered as f64 / bases as f64)
+        // Where nothing was counted, as in PAF, it is not known.
+        (bases > 0 && covered > 0).then(|| covered as f64 / bases as f64)
     }
 
     /// How alike long reads are to the reference, and how often they cover it; none of short ones.

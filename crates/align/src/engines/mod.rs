@@ -11,6 +11,7 @@ use crate::run::{MachineShare, ReadyEngine};
 use embedded::EmbeddedEngine;
 use embedded::shared_index::OneOfMany;
 use external::{ExternalEngine, compare};
+use std::path::Path;
 use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::index::IndexProvider;
 use zerohop_process::quoted;
@@ -19,8 +20,8 @@ use zerohop_process::quoted;
 /// and a plan.
 pub use zerohop_engine_strobealign::canonical_read_length;
 
-/// Whether the next word is the value of an option of minimap2; none if minimap2 does not have it.
-pub use zerohop_engine_rammap::has_value as has_value_in_minimap2;
+/// The command line of minimap2, for whoever types it here.
+pub use zerohop_engine_rammap::{Given as GivenOfMinimap2, options_of as options_of_minimap2};
 
 /// All of them, the default first.
 const EMBEDDED: &[&dyn IndexProvider] = &[
@@ -66,12 +67,13 @@ fn refuse_pairs(job: &Job, provider: &dyn IndexProvider) -> Result<(), AlignErro
             Err(AlignError::Usage(format!("-p is for pairs, and {engine} aligns single reads: leave -p out")))
         }
         Some(lane) => {
-            let [files, apart] = [" and ", " --reads "].map(|between| {
-                lane.files.iter().map(|file| quoted(&file.to_string_lossy())).collect::<Vec<_>>().join(between)
-            });
+            let shown = |path: &Path| quoted(&path.to_string_lossy());
+            let [files, apart] = [" and ", " --reads "]
+                .map(|between| lane.files.iter().map(|file| shown(file)).collect::<Vec<_>>().join(between));
+            let reference = shown(&job.reference);
             Err(AlignError::Usage(format!(
-                "{files} would be the mates of pairs, and {engine} aligns single reads: give each file of them \
-                 --reads, as in --reads {apart}"
+                "{files} would be the mates of pairs, and {engine} aligns single reads: give each file as a lane, as \
+                 in {reference} {apart}, or in a row of a sheet"
             )))
         }
         None => Ok(()),

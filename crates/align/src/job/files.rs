@@ -1,7 +1,7 @@
 //! The files that `zerohop align` writes.
 
 use crate::job::sorting::OfMetrics;
-use crate::job::{AlignError, Job, PlanFrom, UnalignedOptions, qc, saved, sorting};
+use crate::job::{AlignError, Job, PlanFrom, RAMMAP, STROBEALIGN, UnalignedOptions, qc, saved, sorting};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
     of_json(job).try_for_each(|path| overwrite::replaceable(&path, Kind::Json))?;
     if job.output.format.is_none() {
-        job.output.path.iter().try_for_each(|path| check_suffix(path))?;
+        job.output.path.iter().try_for_each(|path| check_suffix(path, &job.engine))?;
     }
     if matches!(job.output.format(), Format::Cram { .. }) {
         reference::check_fasta(&job.reference, "CRAM needs the reference")?;
@@ -161,17 +161,20 @@ fn logs_there(job: &Job) -> Vec<PathBuf> {
 }
 
 /// A suffix must not promise a format that the file has not got.
-fn check_suffix(path: &Path) -> Result<(), AlignError> {
+fn check_suffix(path: &Path, engine: &str) -> Result<(), AlignError> {
     let known = |suffix: &str| ["sam", "bam", "cram"].contains(&suffix);
     let Some(suffix) = suffix(path).filter(|suffix| !known(suffix)) else { return Ok(()) };
     let path = path.display();
-    Err(AlignError::Usage(match &*suffix {
-        "gz" if path.to_string().ends_with(".sam.gz") => {
+    Err(AlignError::Usage(match (&*suffix, engine) {
+        ("gz", _) if path.to_string().ends_with(".sam.gz") => {
             format!("{path}: SAM is not written compressed: name the file .bam")
         }
-        "paf" => format!(
-            "{path}: PAF is written if --engine-args say so: -x for strobealign, -c or --paf for rammap: give that, too"
-        ),
+        ("paf", STROBEALIGN) => {
+            format!("{path}: PAF is what strobealign writes with --engine-args=-x: give that, too")
+        }
+        ("paf", RAMMAP) => {
+            format!("{path}: PAF is what rammap writes with -c or --paf in --engine-args: give one of them, too")
+        }
         _ => format!(
             "{path}: zerohop writes SAM, BAM and CRAM, and '.{suffix}' is none of them: name the file .sam, .bam or \
              .cram, or give --format sam, bam or cram"

@@ -43,12 +43,12 @@ fn check_records(job: &Job) -> Result<(), AlignError> {
 }
 
 fn check_paf(job: &Job) -> Result<(), AlignError> {
-    let (why, words) = match &*job.engine {
-        RAMMAP => ("-c and --paf write PAF", "-c and --paf write PAF: name the file .paf"),
-        _ => ("-x writes PAF", "-x writes PAF: name the file .paf"),
+    let why = match &*job.engine {
+        RAMMAP => "-c or --paf writes PAF",
+        _ => "-x writes PAF",
     };
     refuse(why, of_records(job))?;
-    check_suffix(job, |suffix| suffix == "paf", words)
+    check_suffix(job, |suffix| suffix == "paf", &format!("{why}: name the file .paf"))
 }
 
 fn check_abundances(job: &Job) -> Result<(), AlignError> {

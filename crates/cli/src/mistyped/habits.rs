@@ -2,10 +2,12 @@
 
 use super::command::AlignCommand;
 use super::lists;
+use super::minimap2::{Translated, engine_of_preset, is_preset};
 use super::network::{self, is_url};
 use super::own::{Own, is_option};
 use std::slice::Iter;
-use zerohop_align::{RAMMAP, has_value_in_minimap2};
+use zerohop_align::RAMMAP;
+use zerohop_align::engines::options_of_minimap2;
 
 /// What shows that a command line was meant for another program.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,23 +26,20 @@ pub(super) enum Habit {
 const BWA_WITH_VALUE: &str = "kwdrcDWmABOELUxKThIGNXQsy";
 /// Options of `bwa mem` that strobealign, the default, has not.
 const BWA_ALONE: &str = "KYTwdD5";
-/// What minimap2's -x names; other aligners name their index by -x.
-const PRESETS: [&str; 6] = ["sr", "map-", "lr", "splice", "asm", "ava-"];
-/// Those that rammap, which is built in, does not have.
-const PRESETS_OF_PROGRAM: [&str; 3] = ["sr", "splice:sr", "ava-"];
-/// What zerohop does in any case, or does not need: letters of minimap2.
-const NOT_NEEDED_BY_RAMMAP: [&str; 6] = ["-a", "-2", "-d", "-K", "-I", "-v"];
+/// Options of bowtie2 and samtools that minimap2 has otherwise.
+const NOT_OF_MINIMAP2: [&str; 5] = ["-1", "-2", "-U", "-S", "-O"];
 
 /// Reads a command line, behind `align`; `exists` says whether there is a file.
 pub(super) fn read(words: &[String], exists: impl Fn(&str) -> bool) -> (Habit, AlignCommand) {
     let engine = engine_meant(words);
-    let is_of_bwa = |word: &String| ["bwa-mem", "bwa", "bwa-mem2"].contains(&&**word);
+    let named = engine.or_else(|| engine_named(words));
     let mut reader = Reader {
         rest: words.iter(),
         own: Own::of_command("align"),
         exists,
-        is_bwa: engine == Some("bwa-mem") || words.iter().any(is_of_bwa),
-        is_rammap: engine == Some(RAMMAP) || words.iter().any(|word| word == RAMMAP),
+        is_bwa: named.is_some_and(|name| ["bwa-mem", "bwa", "bwa-mem2"].contains(&name)),
+        is_rammap: named == Some(RAMMAP),
+        translated: Translated::default(),
         habit: Habit::None,
         command: AlignCommand::default(),
         files: Vec::new(),
@@ -56,15 +55,26 @@ pub(super) fn read(words: &[String], exists: impl Fn(&str) -> bool) -> (Habit, A
     reader.end()
 }
 
+/// What `--engine` or `--aligner` says.
+pub(super) fn engine_named(words: &[String]) -> Option<&str> {
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let (option, glued) = word.split_once('=').map_or((&**word, None), |(option, value)| (option, Some(value)));
+        if ["--engine", "--aligner"].contains(&option) {
+            return glued.or_else(|| rest.next().map(String::as_str));
+        }
+    }
+    None
+}
+
 /// The engine that options are of, if none is named and strobealign does not have them.
 fn engine_meant(words: &[String]) -> Option<&'static str> {
-    let is_named = |word: &String| ["--engine", "--aligner"].iter().any(|option| word.starts_with(option));
     let is_bowties = |word: &String| ["-1", "-2", "-U"].contains(&&**word);
-    if words.iter().any(|word| is_named(word) || is_bowties(word)) {
+    if engine_named(words).is_some() || words.iter().any(is_bowties) {
         return None;
     }
     let pairs = || words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
-    if let Some(engine) = words.iter().zip(words.iter().skip(1)).find_map(|(word, next)| engine_of_preset(word, next)) {
+    if let Some(engine) = pairs().find_map(|(word, next)| engine_of_preset(word, next.map(String::as_str))) {
         return Some(engine);
     }
     // strobealign's -M has a value.
@@ -74,17 +84,6 @@ fn engine_meant(words: &[String]) -> Option<&'static str> {
         None => false,
     };
     pairs().any(is_bwas).then_some("bwa-mem")
-}
-
-/// The engine of a preset, as in `-x map-ont` and `-cx asm5`.
-pub(super) fn engine_of_preset(word: &str, next: &str) -> Option<&'static str> {
-    let is_meant = ["-x", "-ax", "-cx"].contains(&word) && is_preset(next);
-    let is_of_program = PRESETS_OF_PROGRAM.iter().any(|preset| next.starts_with(preset));
-    is_meant.then_some(if is_of_program { "minimap2" } else { RAMMAP })
-}
-
-fn is_preset(word: &str) -> bool {
-    PRESETS.iter().any(|preset| word.starts_with(preset))
 }
 
 /// Whether it is a number, such as 8 or 500M.
@@ -99,6 +98,8 @@ struct Reader<'w, E> {
     exists: E,
     is_bwa: bool,
     is_rammap: bool,
+    /// What options of minimap2 say, where rammap is meant.
+    translated: Translated,
     habit: Habit,
     command: AlignCommand,
     /// Words without an option: REF and reads.
@@ -115,15 +116,15 @@ impl<E: Fn(&str) -> bool> Reader<'_, E> {
             self.files.extend(self.rest.by_ref().cloned());
         } else if !is_option(word) {
             self.files.push(word.to_owned());
-        } else if word == "-p" && self.is_number_next() {
+        } else if word == "-p" && self.is_number_next() && !self.is_of_minimap2(word) {
             self.notice(Habit::Threads);
             self.take_as("-t");
         } else if word == "--reads" {
             self.take_lane();
-        } else if let Some(has_value) = self.own.has_value(word) {
+        } else if let Some(has_value) = self.own.has_value(word).filter(|_| !self.is_of_minimap2(word)) {
             self.take_own(word, has_value);
-        } else if let Some(has_value) = has_value_in_minimap2(word).filter(|_| self.is_rammap) {
-            self.take_of_minimap2(word, has_value);
+        } else if self.is_of_minimap2(word) {
+            self.take_of_minimap2(word);
         } else if word.starts_with("--") {
             self.take_long(word);
         } else {
@@ -163,6 +164,9 @@ impl<E: Fn(&str) -> bool> Reader<'_, E> {
 
     fn take_own(&mut self, word: &str, has_value: bool) {
         let value = if has_value { self.rest.next().cloned() } else { None };
+        if let Some(arguments) = word.strip_prefix("--engine-args=") {
+            return self.command.engine_args.push(arguments.to_owned());
+        }
         match (word, value) {
             ("--engine-args", Some(arguments)) => self.command.engine_args.push(arguments),
             ("-o" | "--output", Some(url)) if is_url(&url) => {
@@ -176,15 +180,23 @@ impl<E: Fn(&str) -> bool> Reader<'_, E> {
         }
     }
 
-    fn take_of_minimap2(&mut self, word: &str, has_value: bool) {
+    /// Whether rammap is meant, and minimap2 has the option: zerohop does not, or its own has no share for a value.
+    fn is_of_minimap2(&self, word: &str) -> bool {
+        let next = self.next().map(String::as_str);
+        let is_index = word == "-x" && next.is_some_and(|next| !is_preset(next));
+        let is_share = word == "-p" && next.is_some_and(|next| next.contains('.') && is_number(next));
+        let is_own = self.own.has_value(word).is_some() && !is_share;
+        let is_others = is_index || is_own || NOT_OF_MINIMAP2.contains(&word);
+        self.is_rammap && !is_others && options_of_minimap2(word, next).is_some()
+    }
+
+    fn take_of_minimap2(&mut self, word: &str) {
+        let Some((given, takes_next)) = options_of_minimap2(word, self.next().map(String::as_str)) else { return };
         self.notice(Habit::Option(word.to_owned()));
-        let value = if has_value { self.rest.next().cloned() } else { None };
-        match word {
-            "-y" => self.command.options.push("-C".to_owned()),
-            "-ax" => self.command.engine_args.extend(["-x".to_owned()].into_iter().chain(value)),
-            _ if NOT_NEEDED_BY_RAMMAP.contains(&word.get(..2).unwrap_or(word)) => {}
-            _ => self.command.engine_args.extend([word.to_owned()].into_iter().chain(value)),
+        if takes_next {
+            self.rest.next();
         }
+        given.into_iter().for_each(|given| self.translated.take(given));
     }
 
     /// What we do not have is told of elsewhere, but for what is known.
@@ -233,12 +245,14 @@ impl<E: Fn(&str) -> bool> Reader<'_, E> {
     }
 
     fn end(mut self) -> (Habit, AlignCommand) {
+        self.command.options.extend(self.translated.options);
+        self.command.engine_args.extend(self.translated.engine_args);
         let mut files = self.files.into_iter();
         self.command.reference = self.command.reference.or_else(|| files.next());
         let unnamed: Vec<String> = self.mates.into_iter().chain(files).collect();
-        if !unnamed.is_empty() {
-            self.command.lanes.insert(self.lanes_before, unnamed);
-        }
+        // minimap2 takes any number of files of single reads.
+        let lanes = unnamed.chunks(if self.is_rammap { 1 } else { unnamed.len().max(1) }).map(<[String]>::to_vec);
+        self.command.lanes.splice(self.lanes_before..self.lanes_before, lanes);
         if let Some(list) = self.command.lanes.iter().flatten().find(|name| lists::is_list(name, &self.exists)) {
             if self.habit == Habit::None {
                 self.habit = Habit::List(list.clone());

@@ -4,6 +4,7 @@ mod command;
 mod habits;
 mod index;
 mod lists;
+mod minimap2;
 mod network;
 mod own;
 mod values;
@@ -16,7 +17,6 @@ use habits::Habit;
 use own::is_option;
 use std::ffi::OsString;
 use std::path::Path;
-use zerohop_align::RAMMAP;
 
 /// What to say of a command line that is of another program, or looks right and means something else.
 pub fn instead(words: impl Iterator<Item = OsString>) -> Option<String> {
@@ -76,15 +76,9 @@ fn of_program(words: &[String]) -> Option<String> {
     let is_typed = |program: &[&str]| words.iter().take(program.len()).eq(program);
     let (program, ours) = PROGRAMS.iter().find(|(program, _)| is_typed(program))?;
     let rest = &words[program.len()..];
-    let preset = || rest.iter().zip(rest.iter().skip(1)).find_map(|(word, next)| habits::engine_of_preset(word, next));
-    // minimap2's long reads and its index are for what is built in.
-    let ours = match program {
-        ["minimap2"] if rest.iter().any(|word| word == "-d") => &["index", "--engine", RAMMAP],
-        ["minimap2"] if preset() == Some(RAMMAP) => &["align", "--engine", RAMMAP],
-        _ => *ours,
-    };
-    let typed = [&ours.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), rest].concat();
-    Some(format!("there is no command '{}': write\n  {}", program.join(" "), right(&typed)))
+    let typed = || right(&[&ours.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), rest].concat());
+    let of_long_reads = if *program == ["minimap2"] { minimap2::right(rest) } else { None };
+    Some(format!("there is no command '{}': write\n  {}", program.join(" "), of_long_reads.unwrap_or_else(typed)))
 }
 
 /// Where the command is left out, as with strobealign: files alone, or options before them.
@@ -181,22 +175,6 @@ mod tests {
             ("align -x ref -1 1.fq -2 2.fq -S out.sam", "align -o out.sam ref 1.fq 2.fq"),
             ("bowtie2 -p 4 -x ref -U 1.fq -S o.sam", "align --engine bowtie2 -t 4 -o o.sam ref 1.fq"),
             ("minimap2 -ax sr -t 4 ref.fa 1.fq", "align --engine minimap2 -t 4 --engine-args '-x sr' ref.fa 1.fq"),
-            (
-                "minimap2 -ax map-ont -t4 ref.fa 1.fq",
-                "align --engine rammap -t4 --engine-args '-x map-ont' ref.fa 1.fq",
-            ),
-            ("minimap2 -cx asm5 --cs ref.fa 1.fq", "align --engine rammap --engine-args '-cx asm5 --cs' ref.fa 1.fq"),
-            ("minimap2 -x map-hifi -d r.mmi ref.fa", "index --engine rammap --engine-args '-x map-hifi' ref.fa"),
-            (
-                "align -ax map-ont -y -I 8G -K 5G --MD --secondary=no -k 17 ref.fa 1.fq",
-                "align --engine rammap -C --engine-args '-x map-ont --MD --secondary=no -k 17' ref.fa 1.fq",
-            ),
-            (
-                "align --engine rammap --engine-args -Y --junc-bed j.bed ref.fa 1.fq",
-                "align --engine rammap --engine-args '-Y --junc-bed j.bed' ref.fa 1.fq",
-            ),
-            ("index --engine rammap -x map-ont ref.fa", "index --engine rammap --engine-args '-x map-ont' ref.fa"),
-            ("index --engine rammap -d r.mmi ref.fa", "index --engine rammap ref.fa"),
             ("align -a ref.fa 1.fq", "align ref.fa 1.fq"),
             ("align --engine bwa-mem -a ref.fa 1.fq", "align --engine bwa-mem --engine-args -a ref.fa 1.fq"),
             ("align -O bam ref.fa 1.fq", "align --format bam ref.fa 1.fq"),

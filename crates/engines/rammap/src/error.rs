@@ -4,6 +4,7 @@ use crate::parameters::IndexParameters;
 use std::io;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::{Error, InputError};
+use zerohop_process::quoted;
 
 /// Why an index cannot be used or written. Reads `FILE: what is wrong: what to do`.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +20,7 @@ pub enum RammapIndexError {
         source: io::Error,
     },
     /// It is no index of ours, is damaged, or is of another reference.
-    #[error("{}: {what}: make it anew with 'zerohop index --engine rammap{arguments} REF'", path.display())]
+    #[error("{}: {what}: make it anew: zerohop index --engine rammap{arguments} {}", path.display(), shown_reference(reference))]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -27,6 +28,8 @@ pub enum RammapIndexError {
         what: String,
         /// With which arguments, as far as they are known, a space before each.
         arguments: String,
+        /// The reference, if it is known.
+        reference: Option<PathBuf>,
     },
     /// An index of minimap2 cannot be used.
     #[error("{}: {what}: make it again with 'minimap2 -d', or give the reference in FASTA", path.display())]
@@ -44,13 +47,18 @@ pub enum RammapIndexError {
     Other(#[from] Error),
 }
 
+fn shown_reference(reference: &Option<PathBuf>) -> String {
+    reference.as_ref().map_or("REF".to_owned(), |path| quoted(&path.to_string_lossy()))
+}
+
 impl RammapIndexError {
-    /// With the arguments of an index that was to be of these parameters, if the file does not say its own.
-    pub(crate) fn of(mut self, parameters: IndexParameters) -> Self {
-        if let RammapIndexError::Unusable { arguments, .. } = &mut self
-            && arguments.is_empty()
-        {
-            *arguments = parameters.arguments();
+    /// With what an index of this reference, with these parameters, is made with; its own arguments count.
+    pub(crate) fn of(mut self, parameters: IndexParameters, of: &Path) -> Self {
+        if let RammapIndexError::Unusable { arguments, reference, .. } = &mut self {
+            *reference = Some(of.to_owned());
+            if arguments.is_empty() {
+                *arguments = parameters.arguments();
+            }
         }
         self
     }

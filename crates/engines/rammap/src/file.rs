@@ -94,6 +94,7 @@ impl IndexFile {
             path: path.to_owned(),
             what: what.to_owned(),
             arguments: String::new(),
+            reference: None,
         };
         let file = File::open(path).map_err(unread)?;
         let length = file.metadata().map_err(unread)?.len();
@@ -151,7 +152,7 @@ impl IndexFile {
 
     fn unusable(&self, what: String) -> RammapIndexError {
         let arguments = self.parameters().arguments();
-        RammapIndexError::Unusable { path: self.path.clone(), what, arguments }
+        RammapIndexError::Unusable { path: self.path.clone(), what, arguments, reference: None }
     }
 
     /// Refuses an index that was made from another FASTA than this one.

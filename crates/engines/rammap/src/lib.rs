@@ -35,7 +35,7 @@ mod room;
 mod tests;
 
 pub use error::RammapIndexError;
-pub use options::{RammapOptions, RammapOptionsError, has_value};
+pub use options::{Given, RammapOptions, RammapOptionsError, options_of};
 pub use parameters::IndexParameters;
 pub use provider::Provider;
 

@@ -112,7 +112,8 @@ impl RammapIndexSource {
             let bytes = file.memory();
             (reference.to_owned(), From::File { file: Box::new(file), has_fasta: false }, bytes)
         } else if beside.exists() && !wanted.anew {
-            let file = IndexFile::open(&beside).map_err(|error| IndexError::failed(error.of(options.index)))?;
+            let file =
+                IndexFile::open(&beside).map_err(|error| IndexError::failed(error.of(options.index, reference)))?;
             let (bytes, has_fasta) = (file.memory(), reference.exists());
             (beside, From::File { file: Box::new(file), has_fasta }, bytes)
         } else {
@@ -214,10 +215,14 @@ impl IndexSource for RammapIndexSource {
                 (index, bytes, contigs)
             }
             From::File { file, has_fasta } => {
+                let unusable = |error: RammapIndexError| match *has_fasta {
+                    true => failed(error.of(file.parameters(), &self.reference)),
+                    false => failed(error),
+                };
                 if *has_fasta {
-                    file.check_reference(&self.reference, threads).map_err(failed)?;
+                    file.check_reference(&self.reference, threads).map_err(unusable)?;
                 }
-                (file.load().map_err(failed)?, file.memory(), file.contigs())
+                (file.load().map_err(unusable)?, file.memory(), file.contigs())
             }
             From::Mmi(mmi) => {
                 let (index, bytes) = mmi.load().map_err(failed)?;

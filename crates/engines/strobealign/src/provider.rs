@@ -71,8 +71,8 @@ impl IndexProvider for Provider {
         let id = identify(reference, threads).map_err(IndexError::failed)?;
         let engine = build(reference, &parameters, threads, Box::new(|| ()), told)?;
         told(MakingNews::Step("writing it"));
-        let saved = engine.save(&index_path(reference, &parameters), &id, threads);
-        saved.map(SavedIndex::built).map_err(IndexError::failed)
+        engine.save(&index_path(reference, &parameters), &id, threads).map_err(IndexError::failed)?;
+        Ok(SavedIndex::built(engine.index_bytes()))
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn is_of_alignment(field: &Field<'_>) -> bool {
     OF_ALIGNMENTS.contains(&field.key)
 }
 
-/// Whether it is as aligners (bwa, bowtie, bowtie2, hisat2, minimap2) and `samtools fixmate` write it, though
+/// Whether it is as aligners (bwa, bowtie, bowtie2, hisat2, minimap2, pbmm2) and `samtools fixmate` write it, though
 /// `samtools reset` does not know it. Others write fields of the same names: dorado an array `pa` and a number `ts`,
 /// PacBio the text `XA`, of which the one of bwa is a list of places, `chr,+pos,CIGAR,NM;`.
 pub(super) fn is_as_of_aligner(field: &Field<'_>) -> bool {
@@ -26,7 +26,7 @@ pub(super) fn is_as_of_aligner(field: &Field<'_>) -> bool {
     match &field.key {
         b"XS" => is_integer || field.kind == b'A',
         b"ms" | b"cm" | b"nn" | b"rl" | b"s1" | b"s2" | b"zd" => is_integer,
-        b"pa" | b"de" | b"dv" => field.kind == b'f',
+        b"pa" | b"de" | b"dv" | b"mg" => field.kind == b'f',
         b"tp" | b"ts" => field.kind == b'A',
         b"cs" | b"ds" => field.text().is_some_and(is_of_differences),
         b"XA" => is_integer || field.text().is_some_and(is_list_of_places),
@@ -78,7 +78,8 @@ fn is_list_of_places(text: &[u8]) -> bool {
 
 /// Whether a text is as the cs and ds of minimap2: `:6-ata:10*ag`, or in its long form `=ACGTGA-ata=ACGTG`.
 fn is_of_differences(text: &[u8]) -> bool {
-    matches!(text.first(), Some(b':' | b'=' | b'*' | b'+' | b'-' | b'~'))
+    let is_sign = |byte: u8| b":=*+-~".contains(&byte);
+    text.first().is_some_and(|first| is_sign(*first)) && text.iter().all(|&b| is_sign(b) || b.is_ascii_alphanumeric())
 }
 
 /// A key, as a message shows it.
@@ -177,7 +178,7 @@ mod tests {
             assert!(is_of_aligner(field), "{}", field.escape_ascii());
         }
         assert!(is_of_aligner(b"XAZchr1,+10,5M,0;\0") && is_of_aligner(b"XAZa,1,-10,5M,0;chr2,-1,3M2S,1;\0"));
-        for field in [&b"tsi\x01\0\0\0"[..], b"csZACGT\0", b"dsZ\0", b"deZx\0", b"dsBC\x01\0\0\0\x05"] {
+        for field in [&b"tsi\x01\0\0\0"[..], b"csZACGT\0", b"dsZ\0", b"csZ:6 a\0", b"deZx\0", b"dsBC\x01\0\0\0\x05"] {
             assert!(!is_of_aligner(field), "{}", field.escape_ascii());
         }
         for field in [&b"XAZXM-XC\0"[..], b"XAZa,+1,5M;\0", b"paBi\x01\0\0\0\x05\0\0\0", b"XSZx\0", b"MDZ5\0"] {

@@ -22,20 +22,24 @@ impl GcShares {
         // in parts of a percent
         let edge = |gc: usize| gc as u64 * PERCENTS * PARTS / (bases as u64 + 1);
         let (start, end) = (edge(gc), edge(gc + 1).max(edge(gc) + 1));
-        let (first, last) = (start / PARTS, (end - 1) / PARTS);
-        let mut left = PARTS;
-        for percent in first..last {
-            let covered = (percent + 1) * PARTS - start.max(percent * PARTS);
-            let part = PARTS * covered / (end - start);
-            self.0[percent as usize] += part;
-            left -= part;
+        let mut counted = 0;
+        for percent in start / PARTS..end.div_ceil(PARTS) {
+            let covered = ((percent + 1) * PARTS).min(end) - start;
+            let so_far = PARTS * covered / (end - start);
+            self.0[percent as usize] += so_far - counted;
+            counted = so_far;
         }
-        self.0[last as usize] += left;
     }
 
-    /// Reads, by percent.
+    /// Reads, by percent: together as many as were added.
     pub(super) fn reads(&self) -> Vec<u64> {
-        self.0.iter().map(|parts| (parts + PARTS / 2) / PARTS).collect()
+        let (mut parts, mut counted) = (0, 0);
+        let reads = |of_percent: &u64| {
+            parts += of_percent;
+            let so_far = (parts + PARTS / 2) / PARTS;
+            so_far - std::mem::replace(&mut counted, so_far)
+        };
+        self.0.iter().map(reads).collect()
     }
 }
 
@@ -56,6 +60,7 @@ mod tests {
                 let mut shares = GcShares::default();
                 shares.add(gc, bases);
                 assert_eq!(shares.0.iter().sum::<u64>(), PARTS, "{gc} of {bases}");
+                assert_eq!(shares.reads().iter().sum::<u64>(), 1, "{gc} of {bases}");
                 let place = shares.0.iter().zip(0..).map(|(parts, percent)| parts * percent).sum::<u64>() / PARTS;
                 let wanted = 100 * gc as u64 / bases.max(1) as u64;
                 assert!(bases < 100 || place.abs_diff(wanted) <= 1, "{gc} of {bases}: {place}");

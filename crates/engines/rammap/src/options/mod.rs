@@ -8,8 +8,8 @@ use crate::parameters::IndexParameters;
 use rammap::align::map::{AlignFlags, MapOptions};
 use std::path::PathBuf;
 use std::str::FromStr;
-pub use words::has_value;
-use words::{Given, options_in};
+use words::options_in;
+pub use words::{Given, options_of};
 use zerohop_model::index::Product;
 
 /// What something else stands for.
@@ -22,13 +22,20 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("-v", "-q of zerohop"),
     ("-S", "--cs=long"),
 ];
-/// What is for other work than aligning reads to a reference, or for pairs.
-const NOT_HERE: [(&str, &str); 19] = [
+/// What does nothing here.
+const NOT_NEEDED: [(&str, &str); 9] = [
     ("-K", "it is not needed: reads are dealt in small chunks, and no thread waits for the longest"),
     ("-I", "it is not needed: the index is always whole"),
     ("-2", "it is not needed: reading, mapping and writing overlap in any case"),
     ("--cap-kalloc", "it is not needed: what a long read took is given back behind it"),
     ("--bucket-bits", "it is not needed: records do not depend on it"),
+    ("--split-prefix", "the index is always whole, so nothing is split"),
+    ("--idx-no-seq", "the index always holds the reference"),
+    ("--lj-min-ratio", "minimap2 does nothing with it"),
+    ("-T", "minimap2 does nothing with it"),
+];
+/// What is for other work than aligning reads to a reference, or for pairs.
+const NOT_HERE: [(&str, &str); 10] = [
     ("-Q", "qualities cannot be left out here"),
     ("-X", "overlaps of reads are not made here: run minimap2"),
     ("-D", "overlaps of reads are not made here: run minimap2"),
@@ -38,11 +45,7 @@ const NOT_HERE: [(&str, &str); 19] = [
     ("-F", "pairs are not aligned here: use --engine strobealign or --engine bwa-mem"),
     ("--pairing", "pairs are not aligned here: use --engine strobealign or --engine bwa-mem"),
     ("--no-pairing", "pairs are not aligned here: use --engine strobealign or --engine bwa-mem"),
-    ("--split-prefix", "the index is always whole, so nothing is split"),
     ("--write-junc", "junctions are not written here: run minimap2"),
-    ("--idx-no-seq", "the index always holds the reference"),
-    ("--lj-min-ratio", "minimap2 does nothing with it"),
-    ("-T", "minimap2 does nothing with it"),
 ];
 /// Presets that are for other work.
 const OTHER_PRESETS: [(&str, &str); 5] = [
@@ -124,6 +127,13 @@ impl OptionFiles {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--engine-args: {0}")]
 pub struct RammapOptionsError(String);
+
+impl Given {
+    /// Whether it does nothing here: [`RammapOptions::parse`] says why.
+    pub fn is_needless(&self) -> bool {
+        NOT_NEEDED.iter().any(|(option, _)| *option == self.option)
+    }
+}
 
 impl RammapOptions {
     /// Reads what the user wrote: presets first, as minimap2 does, then the rest in order.
@@ -352,7 +362,7 @@ impl RammapOptions {
 
 fn refused(option: &str) -> RammapOptionsError {
     let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == option);
-    let not_here = NOT_HERE.iter().find(|(other, _)| *other == option);
+    let not_here = NOT_NEEDED.iter().chain(&NOT_HERE).find(|(other, _)| *other == option);
     RammapOptionsError(match (elsewhere, not_here) {
         (Some((_, instead)), _) => format!("{option} cannot be given here: use {instead}"),
         (_, Some((_, why))) => format!("{option}: {why}"),

@@ -100,9 +100,11 @@ const LONG: [(&str, &str, Takes); 75] = {
 
 /// An option that was given: its letter, or the name of one that has none; and its value, empty where it has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Given {
-    pub(super) option: String,
-    pub(super) value: String,
+pub struct Given {
+    /// `-k`, `--secondary`.
+    pub option: String,
+    /// What stands behind it.
+    pub value: String,
 }
 
 /// The options in `text`, in order.
@@ -113,62 +115,62 @@ pub(super) fn options_in(text: &str) -> Result<Vec<Given>, RammapOptionsError> {
     let words = shlex::split(text).ok_or_else(|| RammapOptionsError(format!("a quote in '{text}' is not closed")))?;
     let (mut given, mut words) = (Vec::new(), words.into_iter());
     while let Some(word) = words.next() {
-        let mut needed =
-            |option: &str| words.next().ok_or_else(|| RammapOptionsError(format!("{option} needs a value")));
-        if let Some(long) = word.strip_prefix("--").filter(|name| !name.is_empty()) {
-            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            let (_, option, takes) = known(name)?;
-            let value = match (takes, value) {
-                (Takes::Nothing, Some(_)) => return Err(RammapOptionsError(format!("--{name} takes no value"))),
-                (Takes::Value, None) => needed(option)?,
-                (_, value) => value.unwrap_or_default().to_owned(),
-            };
-            given.push(Given { option: (*option).to_owned(), value });
-            continue;
-        }
-        let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty() && *rest != "-") else {
-            return Err(RammapOptionsError(format!("'{word}' is not an option of minimap2")));
-        };
-        let mut rest = cluster.chars();
-        while let Some(letter) = rest.next() {
-            let option = format!("-{letter}");
-            let is_valued = VALUED.contains(letter);
-            match (is_valued, rest.as_str()) {
-                (true, "") => given.push(Given { value: needed(&option)?, option }),
-                (true, same_word) => given.push(Given { value: same_word.to_owned(), option }),
-                (false, _) if BARE.contains(letter) => {
-                    given.push(Given { option, value: String::new() });
-                    continue;
-                }
-                (false, _) => return Err(RammapOptionsError(format!("minimap2 has no option -{letter}"))),
-            }
-            break;
-        }
+        given.extend(taken_apart(&word, || words.next())?);
     }
     Ok(given)
 }
 
-/// Whether the next word is the value of an option of minimap2, written as there; none if minimap2 does not have it.
+/// The options that a word of minimap2's command line gives, and whether the `next` word is the value of the last one;
+/// none if minimap2 does not have them.
 ///
 /// ```
-/// use zerohop_engine_rammap::has_value;
-/// assert_eq!([has_value("-k"), has_value("-k15"), has_value("--MD")], [Some(true), Some(false), Some(false)]);
-/// assert_eq!(has_value("--sort"), None);
+/// use zerohop_engine_rammap::options_of;
+/// let (given, takes_next) = options_of("-ax", Some("map-ont")).unwrap();
+/// assert_eq!((&*given[0].option, &*given[1].value, takes_next), ("-a", "map-ont", true));
+/// assert!(options_of("--sort", None).is_none());
 /// ```
-pub fn has_value(word: &str) -> Option<bool> {
-    if let Some(long) = word.strip_prefix("--") {
-        let (name, is_glued) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
-        return known(name).ok().map(|(_, _, takes)| *takes == Takes::Value && !is_glued);
+pub fn options_of(word: &str, next: Option<&str>) -> Option<(Vec<Given>, bool)> {
+    let mut takes_next = false;
+    let mut taken = || {
+        takes_next = true;
+        next.map(str::to_owned)
+    };
+    let given = taken_apart(word, &mut taken).ok()?;
+    Some((given, takes_next))
+}
+
+/// The options in a word; `next` gives the one behind it.
+fn taken_apart(word: &str, mut next: impl FnMut() -> Option<String>) -> Result<Vec<Given>, RammapOptionsError> {
+    let mut needed = |option: &str| next().ok_or_else(|| RammapOptionsError(format!("{option} needs a value")));
+    if let Some(long) = word.strip_prefix("--").filter(|name| !name.is_empty()) {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let (_, option, takes) = known(name)?;
+        let value = match (takes, value) {
+            (Takes::Nothing, Some(_)) => return Err(RammapOptionsError(format!("--{name} takes no value"))),
+            (Takes::Value, None) => needed(option)?,
+            (_, value) => value.unwrap_or_default().to_owned(),
+        };
+        return Ok(vec![Given { option: (*option).to_owned(), value }]);
     }
-    let mut letters = word.strip_prefix('-').filter(|letters| !letters.is_empty())?.chars();
-    while let Some(letter) = letters.next() {
-        match (VALUED.contains(letter), BARE.contains(letter)) {
-            (true, _) => return Some(letters.as_str().is_empty()),
-            (false, true) => {}
-            (false, false) => return None,
+    let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty() && *rest != "-") else {
+        return Err(RammapOptionsError(format!("'{word}' is not an option of minimap2")));
+    };
+    let (mut given, mut rest) = (Vec::new(), cluster.chars());
+    while let Some(letter) = rest.next() {
+        let option = format!("-{letter}");
+        let is_valued = VALUED.contains(letter);
+        match (is_valued, rest.as_str()) {
+            (true, "") => given.push(Given { value: needed(&option)?, option }),
+            (true, same_word) => given.push(Given { value: same_word.to_owned(), option }),
+            (false, _) if BARE.contains(letter) => {
+                given.push(Given { option, value: String::new() });
+                continue;
+            }
+            (false, _) => return Err(RammapOptionsError(format!("minimap2 has no option -{letter}"))),
         }
+        break;
     }
-    Some(false)
+    Ok(given)
 }
 
 /// The long option of this name, of which so much need be there as makes it the only one.
