@@ -20,7 +20,7 @@ pub enum RammapIndexError {
         source: io::Error,
     },
     /// It is no index of ours, is damaged, or is of another reference.
-    #[error("{}: {what}: make it anew: zerohop index --engine rammap{arguments} {}", path.display(), shown_reference(reference))]
+    #[error("{}: {what}: make it anew: {}", path.display(), making(arguments, reference))]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -47,8 +47,10 @@ pub enum RammapIndexError {
     Other(#[from] Error),
 }
 
-fn shown_reference(reference: &Option<PathBuf>) -> String {
-    reference.as_ref().map_or("REF".to_owned(), |path| quoted(&path.to_string_lossy()))
+/// The command that makes an index.
+fn making(arguments: &str, reference: &Option<PathBuf>) -> String {
+    let reference = reference.as_ref().map_or("REF".to_owned(), |path| quoted(&path.to_string_lossy()));
+    format!("zerohop index --engine rammap{arguments} {reference}")
 }
 
 impl RammapIndexError {
