@@ -4,7 +4,7 @@
 #
 # When all is compiled, three lanes run beside each other: the tests of the crates and then scripts; what compiles in a
 # folder of its own (loom, Miri, fuzzing) and then scripts, the last ones first; scripts that mostly wait, for time
-# limits, hosts and emulated machines. What a step of the last two says is shown when it has ended.
+# limits, hosts and emulated machines, and then others. What a step of the last two says is shown when it has ended.
 #
 #   scripts/test.sh              the short set: every kind of check (what `make test` runs after the set-up)
 #   LONG=1 scripts/test.sh       the long set: every combination, each fuzz target for half an hour (`make test-long`)
@@ -228,11 +228,15 @@ clears() { is_one_of "$CLEARING" "$1" && is_left "$1"; }
 # LONG=1 all
 for_now() { [ -n "$LONG" ] || [[ $1 == 1[0-9]-* ]]; }
 
+when_cleared() {
+    until [ -n "$OWN_SHM" ] || [ -e "$REPORTS/cleared" ]; do sleep 1; done
+}
+
 compilers_and_scripts() {
     beside loom loom
     [ -z "$LONG" ] || beside miri miri
     [ "${FUZZ_SECONDS:-0}" = 0 ] || beside fuzz fuzz
-    until [ -n "$OWN_SHM" ] || [ -e "$REPORTS/cleared" ]; do sleep 1; done
+    when_cleared
     BACKWARDS=1 scripts_in tests/e2e beside is_left
 }
 
@@ -241,6 +245,8 @@ waiting_scripts() {
     scripts_in tests/e2e beside waits
     scripts_in tests/lab beside for_now
     [ -z "$OWN_SHM" ] || scripts_in tests/e2e beside clears
+    when_cleared
+    scripts_in tests/e2e beside is_left
 }
 
 step fmt cargo fmt --all --check
