@@ -59,17 +59,21 @@ pub(super) fn right(words: &[String]) -> Option<String> {
             }
         }
     }
-    if !translated.preset.as_deref().is_some_and(is_of_rammap) {
+    let is_index = translated.asks_for_index && files.len() < 2;
+    if !translated.preset.as_deref().map_or(is_index, is_of_rammap) {
         return None;
     }
     let engine = ["--engine", RAMMAP].map(str::to_owned);
     let mut files = files.into_iter();
     let (reference, reads) = (files.next(), files);
-    let Translated { mut options, mut engine_args, asks_for_records, asks_for_index, .. } = translated;
-    if asks_for_index && reads.len() == 0 {
-        let arguments = ["--engine-args".to_owned(), engine_args.join(" ")];
-        let words = ["index".to_owned()].into_iter().chain(engine).chain(options).chain(arguments).chain(reference);
-        return Some(line(&words.collect::<Vec<_>>()));
+    let Translated { mut options, mut engine_args, asks_for_records, .. } = translated;
+    if is_index {
+        let mut words: Vec<String> = ["index".to_owned()].into_iter().chain(engine).chain(options).collect();
+        if !engine_args.is_empty() {
+            words.extend(["--engine-args".to_owned(), engine_args.join(" ")]);
+        }
+        words.extend(reference);
+        return Some(line(&words));
     }
     // minimap2 writes PAF unless it is told otherwise, and -c is its CIGAR.
     match engine_args.iter().position(|option| option == "-c") {
@@ -125,6 +129,7 @@ mod tests {
             ),
             ("minimap2 -cx asm5 --cs ref.fa 1.fq", "align --engine rammap --engine-args '-c -x asm5 --cs' ref.fa 1.fq"),
             ("minimap2 -x map-hifi -I 8G -d r.mmi ref.fa", "index --engine rammap --engine-args '-x map-hifi' ref.fa"),
+            ("minimap2 -d r.mmi ref.fa", "index --engine rammap ref.fa"),
             ("minimap2 -ax sr ref.fa 1.fq 2.fq", "align --engine minimap2 --engine-args '-x sr' ref.fa 1.fq 2.fq"),
             ("align -axmap-ont ref.fa 1.fq", "align --engine rammap --engine-args '-x map-ont' ref.fa 1.fq"),
             (
