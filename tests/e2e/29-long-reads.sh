@@ -282,7 +282,7 @@ assert abs(figures['coverage'] - covered / reference) < 1e-6, (figures['coverage
 counts = report['run']['sorted']['reports']['figures']['gc']
 gc = [100 * sum(base in 'GC' for base in read) / len(read) for read in reads]
 mean = sum(at * count for at, count in enumerate(counts)) / sum(counts)
-assert abs(sum(counts) - len(reads)) <= 10, (sum(counts), len(reads))
+assert sum(counts) == len(reads), (sum(counts), len(reads))
 assert abs(mean - sum(gc) / len(gc)) < 0.5, (mean, sum(gc) / len(gc))
 END
 }

@@ -28,7 +28,7 @@ pub fn doubts(job: &Job, summary: &Summary) -> Vec<String> {
         .then(|| "No two neighbours have the same name: with -p all reads were single ones.".into());
     let barcodes = run.sorted.as_ref().and_then(|sorted| sorting::lacking_barcodes(job, sorted));
     let is_for_short_reads = is_mapping && job.engine == STROBEALIGN;
-    let of_long_reads = summary.long_reads().filter(|_| is_for_short_reads && reads > 0).map(|lengths| {
+    let of_long_reads = summary.long_reads().filter(|_| is_for_short_reads).map(|lengths| {
         format!(
             "The reads are long (N50 about {} bases), and strobealign is for short ones: use --engine rammap \
              --engine-args '-x map-ont', or another of its presets.",

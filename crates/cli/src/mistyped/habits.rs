@@ -73,8 +73,7 @@ fn engine_meant(words: &[String]) -> Option<&'static str> {
     if engine_named(words).is_some() || words.iter().any(is_bowties) {
         return None;
     }
-    let pairs = || words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
-    if let Some(engine) = pairs().find_map(|(word, next)| engine_of_preset(word, next.map(String::as_str))) {
+    if let Some(engine) = engine_of_preset(words) {
         return Some(engine);
     }
     // strobealign's -M has a value.
@@ -83,7 +82,8 @@ fn engine_meant(words: &[String]) -> Option<&'static str> {
         Some(letters) => letters.starts_with(|letter| BWA_ALONE.contains(letter)),
         None => false,
     };
-    pairs().any(is_bwas).then_some("bwa-mem")
+    let nexts = words.iter().skip(1).map(Some).chain([None]);
+    words.iter().zip(nexts).any(is_bwas).then_some("bwa-mem")
 }
 
 /// Whether it is a number, such as 8 or 500M.
@@ -116,15 +116,15 @@ impl<E: Fn(&str) -> bool> Reader<'_, E> {
             self.files.extend(self.rest.by_ref().cloned());
         } else if !is_option(word) {
             self.files.push(word.to_owned());
-        } else if word == "-p" && self.is_number_next() && !self.is_of_minimap2(word) {
+        } else if self.is_of_minimap2(word) {
+            self.take_of_minimap2(word);
+        } else if word == "-p" && self.is_number_next() {
             self.notice(Habit::Threads);
             self.take_as("-t");
         } else if word == "--reads" {
             self.take_lane();
-        } else if let Some(has_value) = self.own.has_value(word).filter(|_| !self.is_of_minimap2(word)) {
+        } else if let Some(has_value) = self.own.has_value(word) {
             self.take_own(word, has_value);
-        } else if self.is_of_minimap2(word) {
-            self.take_of_minimap2(word);
         } else if word.starts_with("--") {
             self.take_long(word);
         } else {
@@ -163,10 +163,10 @@ impl<E: Fn(&str) -> bool> Reader<'_, E> {
     }
 
     fn take_own(&mut self, word: &str, has_value: bool) {
-        let value = if has_value { self.rest.next().cloned() } else { None };
         if let Some(arguments) = word.strip_prefix("--engine-args=") {
             return self.command.engine_args.push(arguments.to_owned());
         }
+        let value = if has_value { self.rest.next().cloned() } else { None };
         match (word, value) {
             ("--engine-args", Some(arguments)) => self.command.engine_args.push(arguments),
             ("-o" | "--output", Some(url)) if is_url(&url) => {

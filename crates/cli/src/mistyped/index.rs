@@ -13,10 +13,8 @@ use zerohop_align::engines::options_of_minimap2;
 /// network. None if it is right.
 pub(super) fn instead(words: &[String]) -> Option<(String, String)> {
     let own = Own::of_command("index");
-    let presets = || words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
-    let meant = || presets().find_map(|(word, next)| engine_of_preset(word, next.map(String::as_str)));
     let named = engine_named(words);
-    let is_rammap = named.or_else(meant) == Some(RAMMAP);
+    let is_rammap = named.or_else(|| engine_of_preset(words)) == Some(RAMMAP);
     let (mut typed, mut files, mut why) = (vec!["index".to_owned()], Vec::new(), None);
     let (mut engine_args, mut translated) = (Vec::new(), Translated::default());
     let mut rest = words.iter().peekable();
@@ -29,8 +27,8 @@ pub(super) fn instead(words: &[String]) -> Option<(String, String)> {
                 if takes_next {
                     rest.next();
                 }
-                // -o and -R are for records.
-                let of_index = given.into_iter().filter(|given| !["-o", "-R"].contains(&&*given.option));
+                // What is for records.
+                let of_index = given.into_iter().filter(|given| !["-o", "-R", "-y"].contains(&&*given.option));
                 of_index.for_each(|given| translated.take(given));
             }
             None if ["-p", "-a"].contains(&&**word) => {

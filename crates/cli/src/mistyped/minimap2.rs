@@ -86,9 +86,14 @@ pub(super) fn right(words: &[String]) -> Option<String> {
     Some(AlignCommand { options, engine_args, reference, lanes, output: None }.line())
 }
 
-/// The engine of a preset that a word of minimap2's gives, as `-ax map-ont` does: the program for those that rammap
-/// does not have. None if it gives none.
-pub(super) fn engine_of_preset(word: &str, next: Option<&str>) -> Option<&'static str> {
+/// The engine of a preset of minimap2 in a command line, as `-ax map-ont`: the program for those that rammap does not
+/// have. None if there is none.
+pub(super) fn engine_of_preset(words: &[String]) -> Option<&'static str> {
+    let nexts = words.iter().skip(1).map(|next| Some(&**next)).chain([None]);
+    words.iter().zip(nexts).find_map(|(word, next)| engine_of_word(word, next))
+}
+
+fn engine_of_word(word: &str, next: Option<&str>) -> Option<&'static str> {
     let (given, _) = options_of_minimap2(word, next)?;
     let preset = given.into_iter().find(|given| given.option == "-x")?.value;
     match is_of_rammap(&preset) {
